@@ -1,0 +1,1 @@
+"""Speed, measured against peers and physical limits in one run."""

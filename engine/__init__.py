@@ -1,0 +1,1 @@
+"""Everything that moves: plan, prompts, calls, studies, command line."""

@@ -1,0 +1,1 @@
+"""Reply text to numbers, label text to numbers."""

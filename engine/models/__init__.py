@@ -1,0 +1,1 @@
+"""What goes over the wire to a model, and what comes back."""

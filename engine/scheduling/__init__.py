@@ -1,0 +1,1 @@
+"""When a call may go out: limits, gates, retries, workers, budget."""

@@ -1,0 +1,1 @@
+"""What is concluded from answers: the retrieval audit and its relatives."""

@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: numba. Knows no model, molecule, file or table."""

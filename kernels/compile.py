@@ -1,0 +1,72 @@
+"""The only place that knows how kernels are compiled.
+
+Numba's disk cache looks only at the file of the outer function, so an edited helper in another file would
+leave old machine code in use. The cache therefore lies in a folder named by a digest of all kernel sources
+and the numba version: an edit can never meet old code. Where no folder is writable, kernels compile in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core import config
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Return the writable folder of this source state's machine code, or None where there is none."""
+    digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    name = f"kernels-{digest.hexdigest()}"
+    for parent in _cache_parents():
+        folder = parent / "molaudit" / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+        except OSError:
+            continue
+    return None
+
+
+def _cache_parents() -> list[Path]:
+    parents = [Path(os.environ[name]) for name in ("MOLAUDIT_CACHE_DIR", "XDG_CACHE_HOME") if os.environ.get(name)]
+    try:
+        parents.append(Path.home() / ".cache")
+    except RuntimeError:  # no HOME and no entry in the user database
+        pass
+    parents.append(Path(tempfile.gettempdir()) / f"molaudit-{getattr(os, 'getuid', lambda: 'user')()}")
+    return parents
+
+
+def kernel(*, parallel: bool = False) -> Callable[[F], F]:
+    """Compile a function on its first call, for numpy's rules of division, without the GIL."""
+
+    def compile_later(function: F) -> F:
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "parallel": parallel}
+        folder = cache_folder()
+        if folder is None:
+            return cast(F, numba.njit(**options)(function))
+        before = config.CACHE_DIR  # type: ignore[attr-defined]
+        config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+        try:
+            return cast(F, numba.njit(cache=True, **options)(function))
+        finally:
+            config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+    return compile_later
+
+
+def device(function: F) -> F:
+    """Compile a helper that kernels call: inlined by LLVM, never cached on its own."""
+    return cast(F, numba.njit(nogil=True, error_model="numpy", inline="never")(function))

@@ -1,0 +1,1 @@
+"""Bytes and tables at rest: journal, response cache, tables of users, run results."""
