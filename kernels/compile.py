@@ -40,7 +40,9 @@ def cache_folder() -> Path | None:
 
 
 def _cache_parents() -> list[Path]:
-    parents = [Path(os.environ[name]) for name in ("MOLAUDIT_CACHE_DIR", "XDG_CACHE_HOME") if os.environ.get(name)]
+    parents = [
+        Path(os.environ[name]) for name in ("MOLAUDIT_CACHE_DIR", "XDG_CACHE_HOME") if os.environ.get(name)
+    ]
     try:
         parents.append(Path.home() / ".cache")
     except RuntimeError:  # no HOME and no entry in the user database

@@ -43,7 +43,14 @@ FINAL = frozenset(
 """Outcomes that are never asked again; ``empty`` becomes final after one repeat."""
 
 PAID_FOR = frozenset(
-    {Outcome.ANSWERED, Outcome.REFUSED, Outcome.TRUNCATED, Outcome.FILTERED, Outcome.RECITATION, Outcome.EMPTY}
+    {
+        Outcome.ANSWERED,
+        Outcome.REFUSED,
+        Outcome.TRUNCATED,
+        Outcome.FILTERED,
+        Outcome.RECITATION,
+        Outcome.EMPTY,
+    }
 )
 """Outcomes of a well-formed model reply: a resumed run takes these from the cache."""
 

@@ -1,0 +1,1 @@
+"""Did the model predict this property, or recite the published number?"""
