@@ -2,11 +2,12 @@
 
 Numba's disk cache looks only at the file of the outer function, so an edited helper in another file would
 leave old machine code in use. The cache therefore lies in a folder named by a digest of all kernel sources
-and the numba version: an edit can never meet old code. Where no folder is writable, kernels compile in memory.
+and the numba version: an edit can never meet old code. Where no folder is writable, compilation is in memory.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -43,10 +44,8 @@ def _cache_parents() -> list[Path]:
     parents = [
         Path(os.environ[name]) for name in ("MOLAUDIT_CACHE_DIR", "XDG_CACHE_HOME") if os.environ.get(name)
     ]
-    try:
+    with contextlib.suppress(RuntimeError):  # no HOME and no entry in the user database
         parents.append(Path.home() / ".cache")
-    except RuntimeError:  # no HOME and no entry in the user database
-        pass
     parents.append(Path(tempfile.gettempdir()) / f"molaudit-{getattr(os, 'getuid', lambda: 'user')()}")
     return parents
 

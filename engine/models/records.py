@@ -70,7 +70,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request, complete: ``key`` is the digest of everything that reaches the wire, and the repeat index."""
+    """One request, complete: ``key`` digests everything that reaches the wire, and the repeat index."""
 
     key: str
     endpoint: str
