@@ -1,1 +1,27 @@
-"""Did the model predict this property, or recite the published number?"""
+"""Did the model predict this property, or recite the published number?
+
+>>> import molaudit
+>>> scores = molaudit.score("answers.csv", "labels.csv")  # doctest: +SKIP
+>>> scores.cells  # doctest: +SKIP
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from molaudit.engine.api import Scores as Scores
+    from molaudit.engine.api import score as score
+
+__all__ = ["Scores", "score"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loading on first use keeps `molaudit --help` and `import molaudit` free of polars, numba and RDKit.
+    if name in __all__:
+        from molaudit.engine import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'molaudit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,65 @@
+"""The command line: one module of `commands` per command, imported by name; heavy libraries load on use."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+
+COMMANDS = {
+    "score": "audit answers that already exist: verdicts, cells, pairs",
+    "judge": "verdicts from counts alone",
+    "floors": "the molecule-blind floors of labels",
+    "limits": "the smallest counts that would be significant",
+    "demo": "audit simulated models on an embedded benchmark, no key, no network",
+}
+"""Command to its line in ``--help``. The module ``commands/NAME.py`` has ``configure(parser)`` and ``run(args)``."""
+
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; errors of input are one message, never a traceback."""
+    args = _parser(list(sys.argv[1:] if argv is None else argv))
+    try:
+        code = args.run(args)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)  # noqa: T201
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except Exception as error:
+        if not _is_ours(error):
+            raise
+        print(f"molaudit {args.command}: {error}", file=sys.stderr)  # noqa: T201
+        return EXIT_BAD_INPUT
+    return int(code)
+
+
+def _parser(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="molaudit",
+        description="Did the model predict this molecular property, or recite the published number?",
+    )
+    parser.add_argument("--version", action="version", version=f"molaudit {version('molaudit')}")
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, line in COMMANDS.items():
+        sub = subparsers.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
+        if name in argv:
+            module = import_module(f".commands.{name}", __package__)
+            module.configure(sub)
+            sub.set_defaults(run=module.run)
+    return parser.parse_args(argv)
+
+
+def _is_ours(error: Exception) -> bool:
+    """Whether the error was raised on purpose, with a complete message."""
+    from molaudit.storage.errors import StorageError
+
+    from .errors import EngineError
+
+    return isinstance(error, EngineError | StorageError)

@@ -1,0 +1,167 @@
+"""What a reader must weigh beside a verdict (METHOD 1.4). Cautions never change it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from molaudit.kernels import figures, simulate
+
+from .pairs import Pairs
+from .power import chance_of_flag
+from .settings import ScoreSettings
+from .source_units import convert_back
+from .verdicts import MIN_TRIALS
+
+FEW_ANSWERS_SHARE = 0.20
+SKILL_P = 0.05
+SKILL_DRAWS = 2_000
+LOW_POWER_RATE = 0.05
+COMPUTABLE_SHARE = 0.50
+COMPUTABLE_SAMPLE = 300
+COMPUTABLE_MIN_LABELS = 20
+
+Floats = npt.NDArray[np.float64]
+
+
+def add(
+    cells: pl.DataFrame, met: Pairs, settings: ScoreSettings, level: float
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Add ``n_distinct, top_share, p12_skill, cautions`` to every cell.
+
+    Parameters
+    ----------
+    cells
+        Judged cells, in order of ``cell`` of ``met.frame``.
+    level
+        The run's BH operating point, at which power is reckoned.
+
+    Returns
+    -------
+    The table, and notes: which benchmarks are computable from structure, and by what.
+    """
+    cells = cells.hstack(_spread(met.frame, cells.height))
+    cells = cells.with_columns(p12_skill=_skill(met.frame, cells, settings))
+    computable = computable_benchmarks(met.labels, cells["benchmark"].unique(maintain_order=True).to_list())
+    cells = _with_source_counts(cells, met, settings)
+    pooled = _several_samples(met.frame) if settings.pooled else set()
+    texts = []
+    for index, row in enumerate(cells.iter_rows(named=True)):
+        found = {
+            "skill": row["p12_skill"] is not None and row["p12_skill"] >= SKILL_P,
+            "few answers": (row["top_share"] or 0.0) > FEW_ANSWERS_SHARE,
+            "computable": row["benchmark"] in computable,
+            "low power": _low_power(row, level, settings),
+            "pooled samples": index in pooled,
+            "source unit": row["benchmark"] in settings.source_units,
+        }
+        texts.append("; ".join(name for name, present in found.items() if present))
+    notes = tuple(f"{name}: labels are computable from structure ({why})" for name, why in computable.items())
+    return cells.with_columns(cautions=pl.Series(texts, dtype=pl.String)), notes
+
+
+def computable_benchmarks(labels: pl.DataFrame, benchmarks: list[str]) -> dict[str, str]:
+    """Name the benchmarks whose labels structure gives, declared or found by comparing with descriptors.
+
+    Undeclared labels are compared to three figures with RDKit's descriptors on at most 300 structures; half of
+    them agreeing with one descriptor is far beyond chance (a first figure right and two more: about 1 %).
+    """
+    found: dict[str, str] = {}
+    for name in benchmarks:
+        rows = labels.filter(pl.col("benchmark") == name)
+        kinds = set(rows["kind"].drop_nulls().to_list())
+        if "computed" in kinds:
+            found[name] = "declared as computed"
+        elif not kinds and (why := _matching_descriptor(rows)):
+            found[name] = why
+    return found
+
+
+def _matching_descriptor(rows: pl.DataFrame) -> str | None:
+    structured = rows.filter((pl.col("label_figures") >= 3) & (pl.col("label") != 0)).with_columns(
+        structure=pl.col("smiles").fill_null(pl.col("molecule"))
+    )
+    if structured.height < COMPUTABLE_MIN_LABELS:
+        return None
+    from ..molecules.computable import descriptor_table
+
+    step = max(1, structured.height // COMPUTABLE_SAMPLE)
+    sample = structured.gather_every(step).head(COMPUTABLE_SAMPLE)
+    target = figures.codes(sample["label"].to_numpy(), 3)
+    for name, values in descriptor_table(sample["structure"].to_list()).items():
+        valid = np.isfinite(values)
+        agree = int(((figures.codes(values, 3) == target) & valid).sum())
+        if valid.sum() >= COMPUTABLE_MIN_LABELS and agree >= COMPUTABLE_SHARE * valid.sum():
+            return f"{agree} of {int(valid.sum())} agree with RDKit's {name} to three figures"
+    return None
+
+
+def _spread(frame: pl.DataFrame, cells: int) -> pl.DataFrame:
+    """How many distinct answers a cell has, and the share of the most frequent."""
+    counts = frame.filter(pl.col("parsed")).group_by("cell", "value").len()
+    per_cell = counts.group_by("cell").agg(
+        n_distinct=pl.len().cast(pl.Int64), top_share=pl.col("len").max() / pl.col("len").sum()
+    )
+    index = pl.DataFrame({"cell": np.arange(cells)}, schema={"cell": pl.Int64})
+    joined = index.join(per_cell, on="cell", how="left", maintain_order="left")
+    return joined.select(pl.col("n_distinct").fill_null(0), "top_share")
+
+
+def _skill(frame: pl.DataFrame, cells: pl.DataFrame, settings: ScoreSettings) -> pl.Series:
+    """The chance that accuracy alone gives the observed R12; null where R12 is untested."""
+    parts = frame.filter(pl.col("scorable") & pl.col("value").is_finite())
+    parts_by_cell = parts.select("cell", "value", "label").partition_by("cell", as_dict=True)
+    out: list[float | None] = []
+    for index, m1 in enumerate(cells["m1"].to_list()):
+        part = parts_by_cell.get((index,))
+        if part is None or m1 < MIN_TRIALS:
+            out.append(None)
+            continue
+        out.append(
+            simulate.skill_p(
+                part["label"].to_numpy(), part["value"].to_numpy(), draws=SKILL_DRAWS, seed=settings.seed
+            )
+        )
+    return pl.Series(out, dtype=pl.Float64).fill_nan(None)
+
+
+def _low_power(row: Mapping[str, object], level: float, settings: ScoreSettings) -> bool:
+    """Whether a true verbatim rate of 5 % would be missed more often than not at the run's level."""
+    n, m1 = int(str(row["n_usable"])), int(str(row["m1"]))
+    floor12, floor23 = row["floor12"], row["floor23"]
+    if n == 0 or not isinstance(floor12, float) or not isinstance(floor23, float):
+        return True
+    chance = chance_of_flag(
+        n, LOW_POWER_RATE, first=m1 / n, floor12=floor12, floor23=floor23, level=level, seed=settings.seed
+    )
+    return chance < 0.5
+
+
+def _several_samples(frame: pl.DataFrame) -> set[int]:
+    parsed = frame.filter(pl.col("parsed"))
+    several = parsed.group_by("cell", "molecule").len().filter(pl.col("len") > 1)
+    return set(several["cell"].to_list())
+
+
+def _with_source_counts(cells: pl.DataFrame, met: Pairs, settings: ScoreSettings) -> pl.DataFrame:
+    """Count agreement also on values converted back to the unit that was measured."""
+    if not settings.source_units:
+        return cells
+    frame = met.frame
+    value = frame["value"].fill_null(float("nan")).to_numpy().copy()
+    label = frame["label"].fill_null(float("nan")).to_numpy().copy()
+    scorable = frame["scorable"].to_numpy() & frame["benchmark"].is_in(list(settings.source_units)).to_numpy()
+    for benchmark, unit in settings.source_units.items():
+        rows = np.flatnonzero((frame["benchmark"] == benchmark).to_numpy())
+        back = convert_back(met.labels, frame[rows], benchmark, unit)
+        value[rows], label[rows] = back(value[rows]), back(label[rows])
+    counts = figures.agreement(value, label, scorable, frame["cell"].to_numpy(), cells.height, prefix=False)
+    names = ("n_usable", "m1", "m2", "m3")
+    declared = cells["benchmark"].is_in(list(settings.source_units))
+    return cells.with_columns(
+        pl.when(declared).then(pl.Series(counts[:, i])).alias(f"source_{name}")
+        for i, name in enumerate(names)
+    )

@@ -1,0 +1,64 @@
+"""The matched floor (METHOD 1.3): each matched molecule against the digits of its own prefix.
+
+The pooled floor averages over prefixes, so a constant answer that sits in a steep prefix can beat it. Here each
+molecule's chance is the leave-one-out modal share of its own prefix, and the tail is Poisson-binomial.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from molaudit.kernels import figures, floors, tails
+
+from .floors_table import usable_labels
+from .pairs import Pairs
+from .settings import ScoreSettings
+
+Bools = npt.NDArray[np.bool_]
+
+
+def matched_p(met: Pairs, cells: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
+    """Return ``p12_matched, p23_matched`` for every cell, in order; null without matched pairs or a floor."""
+    out: dict[str, list[float | None]] = {"p12_matched": [], "p23_matched": []}
+    positions: dict[str, dict[float, int]] = {}
+    frame = met.frame
+    parts = frame.filter(pl.col("parsed")).partition_by("cell", as_dict=True)
+    for cell, row in enumerate(cells.iter_rows(named=True)):
+        part = parts.get((cell,))
+        name = row["benchmark"]
+        usable = None if part is None or row["floor12"] is None else usable_labels(met.labels, name)
+        if part is None or usable is None:
+            out["p12_matched"].append(None)
+            out["p23_matched"].append(None)
+            continue
+        index = positions.setdefault(name, {value: i for i, value in enumerate(usable.tolist())})
+        for rung, (trials, hits) in _rungs(part, settings).items():
+            keep = part.filter(pl.Series(trials))["label"].to_list()
+            known = np.array([index[value] for value in keep if value in index], dtype=np.int64)
+            if known.size == 0:
+                out[f"p{rung}_matched"].append(None)
+                continue
+            shares = floors.matched_shares(usable, known, rung, row[f"floor{rung}"])
+            out[f"p{rung}_matched"].append(tails.poisson_binomial_upper(int(hits.sum()), shares))
+    return pl.DataFrame(out, schema={"p12_matched": pl.Float64, "p23_matched": pl.Float64})
+
+
+def _rungs(part: pl.DataFrame, settings: ScoreSettings) -> dict[int, tuple[Bools, Bools]]:
+    """Which answers were tried at a rung, and which of those hit, by the protocol's counts."""
+    value, label = part["value"].fill_null(float("nan")).to_numpy(), part["label"].to_numpy()
+    agree = [(figures.codes(value, k) == figures.codes(label, k)) & (label != 0) for k in (1, 2, 3)]
+    if settings.protocol == "recall":
+        scorable = part["scorable"].to_numpy()
+        nested = figures.depth(value, label)
+        return {12: _nest(scorable, nested, 1), 23: _nest(scorable, nested, 2)}
+    carried = np.minimum(part["answer_figures"].fill_null(0).to_numpy(), part["label_figures"].to_numpy())
+    usable = part["label_figures"].to_numpy() >= 3
+    first = (carried >= 2) & agree[0] & usable
+    second = (carried >= 3) & agree[1]
+    return {12: (first, first & agree[1]), 23: (second, second & agree[2])}
+
+
+def _nest(scorable: Bools, depth: npt.NDArray[np.int8], k: int) -> tuple[Bools, Bools]:
+    return scorable & (depth >= k), scorable & (depth > k)

@@ -1,0 +1,271 @@
+"""Answers meet labels: one row an answer, with the reason why it does not count where it does not.
+
+Reasons, in the order in which they are looked for:
+
+unmatched          no label for this molecule in this benchmark, by id or by structure
+conflict           the molecule has several different labels
+empty ... no_number  the reply holds no single number (the kinds of `answers.numbers`)
+later_sample       another sample of the molecule is the one that counts
+label_zero         the label carries no figures: it is zero
+label_short        the label carries fewer than three figures
+answer_short       the answer carries fewer figures than the settings require
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from ..answers.labels import read_labels
+from ..answers.numbers import parse_column
+from ..errors import InputError
+from .settings import ScoreSettings
+
+CELL = ("benchmark", "model", "condition", "effort")
+
+UNPARSED = {
+    "empty": "empty",
+    "refusal": "refusal",
+    "truncated": "truncated",
+    "range": "range",
+    "bound": "bound",
+    "uncertain": "uncertain",
+    "ambiguous": "ambiguous",
+    "none": "no_number",
+}
+"""Kind of a reply without a single number, to the reason under which it is left out."""
+
+REASONS = (
+    "unmatched",
+    "conflict",
+    *UNPARSED.values(),
+    "later_sample",
+    "label_zero",
+    "label_short",
+    "answer_short",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """``frame``: one row an answer. ``labels``: one row a numeric label. ``notes``: what a reader must know."""
+
+    frame: pl.DataFrame
+    labels: pl.DataFrame
+    notes: tuple[str, ...]
+
+
+def pair(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -> Pairs:
+    """Join answers to labels and mark what counts.
+
+    Parameters
+    ----------
+    answers, labels
+        Frames of `molaudit.storage.imports`.
+    settings
+        Protocol, figures, sample rule.
+
+    Returns
+    -------
+    Pairs. ``frame`` has for each answer the cell (`CELL`, and its number ``cell``), ``molecule, sample, text,
+    digits, rule, kind, flags, value, answer_figures, label_text, label, label_figures, label_row, parsed, scorable, reason``;
+    ``parsed`` rows enter the error measures, ``scorable`` rows the counts.
+
+    Raises
+    ------
+    InputError
+        No answer meets a label, or the benchmarks of the two tables cannot be told apart.
+    """
+    notes: list[str] = []
+    values = _label_values(labels, settings)
+    answers = _with_benchmark(answers, values, notes)
+    joined = _join(_read(answers, values), values, notes)
+    return Pairs(_with_cell(_mark(joined, settings)), values, tuple(notes))
+
+
+def _with_cell(frame: pl.DataFrame) -> pl.DataFrame:
+    """Number the cells from 0 in order of first appearance."""
+    cells = frame.select(CELL).unique(maintain_order=True).with_row_index("cell")
+    cells = cells.with_columns(pl.col("cell").cast(pl.Int64))
+    return frame.join(cells, on=CELL, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _label_values(labels: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
+    read = read_labels(labels["label"]).select(
+        pl.col("value").alias("label"),
+        pl.col(settings.figures).cast(pl.Int64).alias("label_figures"),
+    )
+    return (
+        labels.rename({"label": "label_text"})
+        .hstack(read)
+        .filter(pl.col("label").is_finite())
+        .with_row_index("label_row")
+        .with_columns(pl.col("label_row").cast(pl.Int64))
+    )
+
+
+def _with_benchmark(answers: pl.DataFrame, labels: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """Fill in a benchmark where the answers name none: only one set of labels leaves no doubt."""
+    known = labels["benchmark"].unique(maintain_order=True).to_list()
+    if not known:
+        raise InputError(f"{_file_of(labels)}: no row has a numeric label; nothing can be compared")
+    named = answers["benchmark"].drop_nulls().unique(maintain_order=True).to_list()
+    missing = answers["benchmark"].null_count()
+    if missing and len(known) > 1:
+        raise InputError(
+            f"{_file_of(answers)}: {missing} answers name no benchmark, and the labels hold {len(known)}: "
+            f"{', '.join(map(repr, known[:5]))}; add a column 'benchmark' to the answers"
+        )
+    answers = answers.with_columns(pl.col("benchmark").fill_null(known[0]))
+    unknown = [name for name in named if name not in known]
+    if unknown and len(known) == 1 and len(named) == 1:
+        notes.append(
+            f"benchmark: the answers call it {named[0]!r}, the labels {known[0]!r}; taken as the same"
+        )
+        return answers.with_columns(benchmark=pl.lit(known[0]))
+    if unknown:
+        notes.append(f"benchmark: no labels for {', '.join(map(repr, unknown[:5]))}; labels hold {known[:5]}")
+    return answers
+
+
+def _file_of(frame: pl.DataFrame) -> str:
+    return str(frame["file"][0]) if frame.height and "file" in frame.columns else "input"
+
+
+def _read(answers: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
+    """Read every answer: reply text by the parser (in its benchmark's unit), numbers as written."""
+    units = labels.group_by("benchmark").agg(pl.col("unit").drop_nulls().first())
+    answers = answers.join(units, on="benchmark", how="left", maintain_order="left")
+    parts = []
+    for (unit, is_text), part in answers.with_columns(
+        _text=pl.col("answer").is_not_null() | pl.col("prediction").is_null()
+    ).group_by("unit", "_text", maintain_order=True):
+        if is_text:
+            read = parse_column(part["answer"], str(unit) if unit is not None else None)
+            read = read.select(
+                "text", "digits", "value", "rule", "kind", "flags", pl.col("stripped").alias("answer_figures")
+            )
+        else:
+            read = _read_predictions(part["prediction"])
+        parts.append(part.drop("_text", "answer", "prediction", "unit").hstack(read))
+    return pl.concat(parts).with_columns(pl.col("answer_figures").cast(pl.Int64))
+
+
+def _read_predictions(predictions: pl.Series) -> pl.DataFrame:
+    read = read_labels(predictions)
+    finite = pl.col("value").is_not_null()
+    non_finite = pl.col("text").str.strip_chars().str.to_lowercase().str.contains(r"^[-+]?(inf|infinity)$")
+    missing = pl.col("text").str.strip_chars().str.to_lowercase().is_in(["", "nan"])
+    return read.select(
+        "text",
+        pl.col("text").str.strip_chars().alias("digits"),
+        "value",
+        pl.lit("prediction").alias("rule"),
+        pl.when(finite)
+        .then(pl.lit("point"))
+        .when(non_finite)
+        .then(pl.lit("non-finite"))
+        .when(missing)
+        .then(pl.lit("empty"))
+        .otherwise(pl.lit("none"))
+        .alias("kind"),
+        pl.lit("").alias("flags"),
+        pl.col("stripped").alias("answer_figures"),
+    )
+
+
+def _join(read: pl.DataFrame, labels: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    columns = ["benchmark", "molecule", "label_text", "label", "label_figures", "label_row", "conflict"]
+    # A conflicting molecule stands once for each label; any of its rows says that it is one.
+    by_id = labels.select(columns).unique(["benchmark", "molecule"], keep="first", maintain_order=True)
+    joined = read.join(by_id, on=["benchmark", "molecule"], how="left", maintain_order="left")
+    lost = joined.filter(pl.col("label_row").is_null())
+    if lost.is_empty():
+        return joined
+    rescued = _join_by_structure(lost, labels, columns)
+    found = 0 if rescued is None else rescued.height - rescued["label_row"].null_count()
+    if rescued is not None and found:
+        notes.append(f"{found} answers were matched by canonical structure, not by molecule id")
+        order = pl.concat([joined.filter(pl.col("label_row").is_not_null()), rescued])
+        joined = order.sort("file", "row", maintain_order=True)
+    unmatched = joined.filter(pl.col("label_row").is_null())
+    if unmatched.height == joined.height:
+        first, known = unmatched.row(0, named=True), labels["molecule"].head(3).to_list()
+        raise InputError(
+            f"{first['file']}, row {first['row']}: no answer meets a label, neither by molecule id nor by "
+            f"structure; the answers name molecules such as {first['molecule']!r}, the labels {known}"
+        )
+    if unmatched.height:
+        rows = ", ".join(str(row) for row in unmatched["row"].head(5))
+        notes.append(
+            f"{unmatched['file'][0]}: {unmatched.height} answers have no label (rows {rows}"
+            f"{', ...' if unmatched.height > 5 else ''}; first molecule {unmatched['molecule'][0]!r})"
+        )
+    return joined
+
+
+def _join_by_structure(lost: pl.DataFrame, labels: pl.DataFrame, columns: list[str]) -> pl.DataFrame | None:
+    from ..molecules.structures import canonical_smiles
+
+    def structures(frame: pl.DataFrame) -> pl.Series:
+        text = frame["smiles"].fill_null(frame["molecule"])
+        known = canonical_smiles(text.unique().to_list())
+        return text.replace_strict(known, default=None, return_dtype=pl.String)
+
+    target = (
+        labels.with_columns(structure=structures(labels))
+        .drop_nulls("structure")
+        .unique(["benchmark", "structure"], keep="first", maintain_order=True)
+        .select("structure", *columns)
+    )
+    source = lost.drop(column for column in columns if column not in ("benchmark", "molecule"))
+    source = source.with_columns(structure=structures(source))
+    if target.is_empty() or source["structure"].null_count() == source.height:
+        return None
+    target = target.drop("molecule")
+    found = source.join(target, on=["benchmark", "structure"], how="left", maintain_order="left")
+    return found.select(lost.columns)
+
+
+def _mark(joined: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
+    unparsed = pl.col("kind").replace_strict(UNPARSED, default=None, return_dtype=pl.String)
+    reason = (
+        pl.when(pl.col("label_row").is_null())
+        .then(pl.lit("unmatched"))
+        .when(pl.col("conflict"))
+        .then(pl.lit("conflict"))
+        .otherwise(unparsed)
+    )
+    frame = joined.with_columns(reason=reason, sample=pl.col("sample").fill_null(0))
+    if not settings.pooled:
+        frame = _keep_first_sample(frame)
+    required = 3 if settings.answer_figures == "required" and settings.protocol == "recall" else 0
+    counted = pl.col("reason").is_null()
+    why = (
+        pl.when(~counted)
+        .then("reason")
+        .when(pl.col("label") == 0)
+        .then(pl.lit("label_zero"))
+        .when(pl.col("label_figures") < 3)
+        .then(pl.lit("label_short"))
+        .when(pl.col("answer_figures") < required)
+        .then(pl.lit("answer_short"))
+    )
+    return frame.with_columns(parsed=counted, reason=why).with_columns(scorable=pl.col("reason").is_null())
+
+
+def _keep_first_sample(frame: pl.DataFrame) -> pl.DataFrame:
+    """Let one answer a molecule count: the lowest sample that was parsed, the first row on a tie."""
+    frame = frame.with_row_index("_order")
+    chosen = (
+        frame.filter(pl.col("reason").is_null())
+        .sort("sample", "_order")
+        .unique([*CELL, "molecule"], keep="first", maintain_order=True)
+        .select("_order", _chosen=True)
+    )
+    frame = frame.join(chosen, on="_order", how="left", maintain_order="left")
+    later = pl.col("reason").is_null() & pl.col("_chosen").is_null()
+    return frame.with_columns(reason=pl.when(later).then(pl.lit("later_sample")).otherwise("reason")).drop(
+        "_order", "_chosen"
+    )

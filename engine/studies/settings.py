@@ -1,0 +1,67 @@
+"""How answers are scored: every choice that METHOD leaves open, with its default, under one name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from ..errors import SettingsError
+
+Protocol = Literal["recall", "blinding"]
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "protocol": ("recall", "blinding"),
+    "figures": ("stripped", "written"),
+    "samples": ("first", "pool"),
+    "answer_figures": ("padded", "required"),
+    "match": ("nested", "prefix"),
+    "correction": ("rung", "cell"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSettings:
+    """Settings of one scoring.
+
+    ``samples=None`` is the protocol's own convention: the first answer of a molecule for ``recall``, all
+    samples pooled for ``blinding``. ``source_units`` maps a benchmark to the unit its labels were converted
+    from.
+    """
+
+    protocol: Protocol = "recall"
+    figures: Literal["stripped", "written"] = "stripped"
+    samples: Literal["first", "pool"] | None = None
+    answer_figures: Literal["padded", "required"] = "padded"
+    match: Literal["nested", "prefix"] = "nested"
+    correction: Literal["rung", "cell"] = "rung"
+    alpha: float = 0.05
+    seed: int = 0
+    repeats: int = 10_000
+    resamples: int = 2_000
+    source_units: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            value = getattr(self, name)
+            if value not in allowed and not (name == "samples" and value is None):
+                raise SettingsError(f"{name}: found {value!r}; allowed: {', '.join(allowed)}")
+        if not 0 < self.alpha < 1:
+            raise SettingsError(f"alpha: found {self.alpha!r}; allowed: a number between 0 and 1")
+        for name in ("repeats", "resamples"):
+            if getattr(self, name) < 1:
+                raise SettingsError(f"{name}: found {getattr(self, name)!r}; allowed: a whole number from 1")
+        if not 0 <= self.seed < 2**63:
+            raise SettingsError(f"seed: found {self.seed!r}; allowed: a whole number from 0 to 2^63 - 1")
+
+    @property
+    def pooled(self) -> bool:
+        """Whether all samples of a molecule count, rather than the first that was parsed."""
+        return self.samples == "pool" or (self.samples is None and self.protocol == "blinding")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the settings for ``run.json``, with the sample rule spelled out."""
+        return asdict(self) | {
+            "samples": "pool" if self.pooled else "first",
+            "source_units": dict(self.source_units),
+        }
