@@ -79,7 +79,7 @@ def _verdict_text(row: dict[str, object]) -> Text:
 
 def table_of_cells(cells: pl.DataFrame) -> Table:
     """The cells with the columns that a verdict rests on."""
-    shown = [name for name in CELL_TABLE if cells[name].null_count() < cells.height or name == "p12"]
+    shown = [name for name in CELL_TABLE if cells[name].null_count() < cells.height]
     table = Table(title="Cells", title_justify="left")
     for name in shown:
         table.add_column(name, justify="right" if cells[name].dtype.is_numeric() else "left")
@@ -96,6 +96,36 @@ def _cell_text(name: str, value: object) -> Text:
     if isinstance(value, float):
         return Text(f"{value:.2g}" if name.startswith("p") else f"{value:.3f}")
     return Text(inert(value))
+
+
+def table_of_verdicts(judged: pl.DataFrame) -> Table:
+    """How many cells of each family got which verdict."""
+    family = "family" if "family" in judged.columns else "arm"
+    counts = judged.group_by(family, "verdict", maintain_order=True).len()
+    table = Table(title="Verdicts", title_justify="left")
+    for name in (family, *STYLES, "cells"):
+        table.add_column(name, justify="left" if name == family else "right")
+    for group in counts[family].unique(maintain_order=True).to_list():
+        part = dict(counts.filter(pl.col(family).eq_missing(group)).select("verdict", "len").iter_rows())
+        shown = [Text(str(part.get(name, 0)), style=style) for name, style in STYLES.items()]
+        table.add_row(Text(inert(group)), *shown, str(sum(part.values())))
+    return table
+
+
+def plain_table(frame: pl.DataFrame, title: str) -> Table:
+    """Any table as it is, numbers to four figures."""
+    table = Table(title=title, title_justify="left")
+    for name in frame.columns:
+        table.add_column(name, justify="right" if frame[name].dtype.is_numeric() else "left")
+    for row in frame.iter_rows():
+        table.add_row(*(_plain_text(value) for value in row))
+    return table
+
+
+def _plain_text(value: object) -> Text:
+    if value is None:
+        return Text("-", style="dim")
+    return Text(f"{value:.4g}" if isinstance(value, float) else inert(value))
 
 
 def table_of_left_out(cells: pl.DataFrame) -> Table | None:
@@ -157,7 +187,9 @@ def _td(row: dict[str, object] | None) -> str:
     verdict = str(row["verdict"])
     colour = COLOURS.get(verdict, "none")
     caution = f' title="{_html(row["cautions"])}"' if row["cautions"] else ""
-    return f'<td style="background:{colour};color:#111"{caution}>{_html(verdict)} {_percent(row["hit3"])}</td>'
+    return (
+        f'<td style="background:{colour};color:#111"{caution}>{_html(verdict)} {_percent(row["hit3"])}</td>'
+    )
 
 
 def _html(value: object) -> str:

@@ -69,7 +69,8 @@ def pair(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -
     Returns
     -------
     Pairs. ``frame`` has for each answer the cell (`CELL`, and its number ``cell``), ``molecule, sample, text,
-    digits, rule, kind, flags, value, answer_figures, label_text, label, label_figures, label_row, parsed, scorable, reason``;
+    digits, rule, kind, flags, value, answer_figures, label_text, label, label_figures, label_row, parsed,
+    scorable, reason``;
     ``parsed`` rows enter the error measures, ``scorable`` rows the counts.
 
     Raises
@@ -78,7 +79,7 @@ def pair(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -
         No answer meets a label, or the benchmarks of the two tables cannot be told apart.
     """
     notes: list[str] = []
-    values = _label_values(labels, settings)
+    values = label_values(labels, settings.figures)
     answers = _with_benchmark(answers, values, notes)
     joined = _join(_read(answers, values), values, notes)
     return Pairs(_with_cell(_mark(joined, settings)), values, tuple(notes))
@@ -91,10 +92,11 @@ def _with_cell(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.join(cells, on=CELL, how="left", nulls_equal=True, maintain_order="left")
 
 
-def _label_values(labels: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
+def label_values(labels: pl.DataFrame, figures: str) -> pl.DataFrame:
+    """Return the numeric labels with ``label_text``, ``label``, ``label_figures`` (by the rule) and ``label_row``."""
     read = read_labels(labels["label"]).select(
         pl.col("value").alias("label"),
-        pl.col(settings.figures).cast(pl.Int64).alias("label_figures"),
+        pl.col(figures).cast(pl.Int64).alias("label_figures"),
     )
     return (
         labels.rename({"label": "label_text"})

@@ -1,0 +1,47 @@
+"""``molaudit floors``: the molecule-blind floors of labels."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .options import whole_number
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("labels", metavar="LABELS", help="table with molecule, label; optional benchmark")
+    parser.add_argument(
+        "--out", required=True, type=Path, metavar="FILE", help="CSV or Parquet file to write"
+    )
+    parser.add_argument("--seed", type=whole_number(0), default=0, help="seed of the halves; default: 0")
+    parser.add_argument(
+        "--repeats", type=whole_number(1), default=10_000, help="random halves; default: 10000"
+    )
+    parser.add_argument(
+        "--figures",
+        choices=["stripped", "written"],
+        default="stripped",
+        help="whether a label's trailing zeros count as figures; default: stripped, they never do",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit, write, show."""
+    from rich.console import Console
+
+    from molaudit.storage import imports, results
+
+    from ..studies.floors_table import floors_table
+    from ..studies.pairs import label_values
+    from ..terminal import plain_table
+
+    labels = imports.load_labels(args.labels)
+    table = floors_table(label_values(labels.frame, args.figures), repeats=args.repeats, seed=args.seed)
+    results.write_table(table, args.out)
+    console = Console()
+    console.print(plain_table(table, "Molecule-blind floors"))
+    for note in labels.notes:
+        console.print(f"note: {note}", highlight=False, markup=False)
+    console.print(f"{table.height} benchmarks written to {args.out}", highlight=False, markup=False)
+    return 0

@@ -1,0 +1,49 @@
+"""``molaudit judge``: verdicts from counts alone."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .options import fraction
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "cells", metavar="CELLS", help="table with benchmark, model, arm, n_usable, m1, m2, m3"
+    )
+    parser.add_argument(
+        "--floors", required=True, help="table with benchmark, floor12, floor23, floor_hit1 (fractions)"
+    )
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for judged.csv")
+    parser.add_argument("--alpha", type=fraction, default=0.05, help="false discovery rate; default: 0.05")
+    parser.add_argument(
+        "--correction",
+        choices=["rung", "cell"],
+        default="rung",
+        help="Benjamini-Hochberg over both rungs of all cells of a family (default), or over cells",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge, write, show."""
+    from rich.console import Console
+
+    from molaudit.storage import imports, results
+
+    from ..output import prepare_folder
+    from ..studies.judging import judge_counts
+    from ..terminal import table_of_verdicts
+
+    prepare_folder(args.out)
+    judged = judge_counts(
+        imports.load_cells(args.cells), imports.load_floors(args.floors), args.alpha, args.correction
+    )
+    results.write_csv(judged, args.out / "judged.csv")
+    console = Console()
+    console.print(table_of_verdicts(judged))
+    console.print(
+        f"{judged.height} cells written to {args.out / 'judged.csv'}", highlight=False, markup=False
+    )
+    return 0

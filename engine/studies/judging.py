@@ -1,0 +1,62 @@
+"""Verdicts for a table of counts that somebody else made."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..errors import InputError
+from .verdicts import Correction, judge
+
+ADDED = ("p12", "p23", "q12", "q23", "verdict", "evidence", "regime", "hit3", "hit3_upper")
+
+
+def judge_counts(
+    cells: pl.DataFrame, floors: pl.DataFrame, alpha: float, correction: Correction
+) -> pl.DataFrame:
+    """Return the input columns, in order, and `ADDED`.
+
+    Parameters
+    ----------
+    cells
+        ``benchmark, model, arm, n_usable, m1, m2, m3``; optional ``family``, the set of cells that are corrected
+        together (default: the arm).
+    floors
+        ``benchmark`` and ``floor12, floor23, floor_hit1``; a null floor makes a cell untestable, and without
+        ``floor_hit1`` no cell can be called ``no-signal``.
+
+    Raises
+    ------
+    InputError
+        A benchmark has no row in the floors, or a needed floor column is missing.
+    """
+    for column in ("floor12", "floor23"):
+        if column not in floors.columns:
+            raise InputError(f"floors: column {column!r} is missing; found {', '.join(floors.columns)}")
+    missing = sorted(set(cells["benchmark"].to_list()) - set(floors["benchmark"].to_list()))
+    if missing:
+        raise InputError(
+            f"floors: no row for benchmark {', '.join(map(repr, missing))}; "
+            f"found {', '.join(map(repr, floors['benchmark'].to_list()))}"
+        )
+    if "floor_hit1" not in floors.columns:
+        floors = floors.with_columns(floor_hit1=pl.lit(None, dtype=pl.Float64))
+    family = pl.col("arm")
+    if "family" in cells.columns:
+        family = pl.coalesce("family", "arm")
+    tests = cells.join(
+        floors.select("benchmark", "floor12", "floor23", "floor_hit1"),
+        on="benchmark",
+        how="left",
+        maintain_order="left",
+        suffix="_of_benchmark",
+    ).with_columns(
+        family=family,
+        hits12="m2",
+        trials12="m1",
+        hits23="m3",
+        trials23="m2",
+        hits3="m3",
+        n_hit3="n_usable",
+    )
+    judged = judge(tests, alpha=alpha, correction=correction)
+    return cells.with_columns(judged[name] for name in ADDED)
