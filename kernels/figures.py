@@ -1,0 +1,293 @@
+"""Significant figures of doubles, exact: codes, cleaning, figures carried, and agreement counts.
+
+The oracle of every function is Python's ``format`` (METHOD 1.1, 1.2); none makes a Python object per value.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numba import prange
+from numpy.typing import ArrayLike, NDArray
+
+from ._columns import column, doubles, groups, same_length
+from ._figures_codes import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET, code_device, codes_device
+from ._figures_counts import depths, pairwise_counts, pattern_counts
+from ._figures_digits import carried_device, nearest_double, twelve_digits
+from .compile import kernel
+
+__all__ = [
+    "agreement",
+    "agreement_pairwise",
+    "carried",
+    "clean",
+    "code_device",
+    "codes",
+    "codes_all",
+    "codes_device",
+    "depth",
+    "text",
+]
+
+
+@kernel(parallel=True)
+def _codes(x: NDArray[np.float64], figures: int) -> NDArray[np.int64]:
+    out = np.empty(x.size, dtype=np.int64)
+    for i in prange(x.size):
+        out[i] = code_device(x[i], figures)
+    return out
+
+
+@kernel(parallel=True)
+def _codes_all(x: NDArray[np.float64]) -> NDArray[np.int64]:
+    out = np.empty((3, x.size), dtype=np.int64)
+    for i in prange(x.size):
+        out[0, i], out[1, i], out[2, i] = codes_device(x[i])
+    return out
+
+
+@kernel(parallel=True)
+def _clean(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    out = np.empty(x.size, dtype=np.float64)
+    for i in prange(x.size):
+        value = x[i]
+        if value != 0.0 and abs(value) < np.inf:
+            digits, q = twelve_digits(value)
+            magnitude = nearest_double(digits, q)
+            out[i] = -magnitude if value < 0.0 else magnitude
+        else:
+            out[i] = value
+    return out
+
+
+@kernel(parallel=True)
+def _carried(x: NDArray[np.float64]) -> NDArray[np.int8]:
+    out = np.zeros(x.size, dtype=np.int8)
+    for i in prange(x.size):
+        value = x[i]
+        if value != 0.0 and abs(value) < np.inf:
+            out[i] = carried_device(value)
+    return out
+
+
+def codes(x: ArrayLike, figures: int) -> NDArray[np.int64]:
+    """Encode sign, decimal exponent and digits of doubles rounded to 1, 2 or 3 significant figures.
+
+    Parameters
+    ----------
+    x : float64[n]
+    figures : {1, 2, 3}
+
+    Returns
+    -------
+    int64[n]
+        0 for zero, NaN and infinity. Otherwise two codes of the same number of figures are equal exactly
+        where ``format(x, f".{figures - 1}e")`` is, and ordered as the rounded values are.
+
+    Raises
+    ------
+    ValueError
+        If figures is not 1, 2 or 3, or x is not one-dimensional.
+
+    Notes
+    -----
+    Rounded from the exact binary value, ties to even (METHOD 1.1). A code is
+    ``sign * ((exponent + 400) << 10 | digits)``, so ``digits // 10`` of a three-figure code is its prefix.
+    """
+    if figures not in (1, 2, 3):
+        raise ValueError(f"figures must be 1, 2 or 3, not {figures}")
+    return _codes(doubles(x, "x"), figures)
+
+
+def codes_all(x: ArrayLike) -> NDArray[np.int64]:
+    """Encode doubles at one, two and three figures in one pass.
+
+    Parameters
+    ----------
+    x : float64[n]
+
+    Returns
+    -------
+    int64[3, n]
+        Row k - 1 equals ``codes(x, k)``.
+
+    Raises
+    ------
+    ValueError
+        If x is not one-dimensional.
+    """
+    return _codes_all(doubles(x, "x"))
+
+
+def text(code: int) -> str:
+    """Write a code as ``format`` writes its value: "-2.18e+00"; "none" for a value without figures.
+
+    Parameters
+    ----------
+    code : int
+        Of ``codes`` at any number of figures.
+    """
+    code = int(code)
+    if code == 0:
+        return "none"
+    digits = str(abs(code) & DIGIT_MASK)
+    exponent = (abs(code) >> DIGIT_BITS) - EXPONENT_OFFSET
+    point = "." if len(digits) > 1 else ""
+    return f"{'-' if code < 0 else ''}{digits[0]}{point}{digits[1:]}e{exponent:+03d}"
+
+
+def clean(x: ArrayLike) -> NDArray[np.float64]:
+    """Round doubles of more than 12 significant digits to 12, which removes float artefacts.
+
+    Parameters
+    ----------
+    x : float64[n]
+
+    Returns
+    -------
+    float64[n]
+        ``float(format(x, ".11e"))`` for every finite double: a value whose shortest decimal has at most 12
+        digits comes back unchanged. Zero, NaN and infinity stay as they are.
+
+    Raises
+    ------
+    ValueError
+        If x is not one-dimensional.
+
+    Examples
+    --------
+    >>> clean([-2.1799999999999997, -0.39999999999999997]).tolist()
+    [-2.18, -0.4]
+    """
+    return _clean(doubles(x, "x"))
+
+
+def carried(x: ArrayLike) -> NDArray[np.int8]:
+    """Count the figures that cleaned doubles carry, trailing zeros left out ("stripped", METHOD 1.1).
+
+    Parameters
+    ----------
+    x : float64[n]
+
+    Returns
+    -------
+    int8[n]
+        From the first to the last non-zero digit of the shortest decimal of ``clean(x)``: 0 to 12, and 0
+        only for zero, NaN and infinity.
+
+    Raises
+    ------
+    ValueError
+        If x is not one-dimensional.
+
+    Examples
+    --------
+    >>> carried([2.5, 5000.0, 10.2, 0.0]).tolist()
+    [2, 1, 3, 0]
+    """
+    return _carried(doubles(x, "x"))
+
+
+def agreement(
+    pred: ArrayLike,
+    label: ArrayLike,
+    scorable: ArrayLike,
+    group: ArrayLike,
+    n_groups: int,
+    prefix: bool = False,
+) -> NDArray[np.int64]:
+    """Count agreement at one, two and three figures per group, nested and flat (METHOD 1.2).
+
+    Parameters
+    ----------
+    pred, label : float64[n]
+        Answers and published values. A zero, NaN or infinity matches nothing.
+    scorable : bool[n]
+        Pairs that count.
+    group : int64[n]
+        0 .. n_groups - 1.
+    n_groups : int
+    prefix : bool
+        Compare the first k digits of the three-figure codes instead of the codes at k figures.
+
+    Returns
+    -------
+    int64[n_groups, 7]
+        n_usable, m1, m2, m3 (agree at k and at every shorter precision), h1, h2, h3 (agree at k).
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, an array is not one-dimensional or a group is out of range.
+    """
+    p, y = doubles(pred, "pred"), doubles(label, "label")
+    usable = column(scorable, np.bool_, "scorable")
+    cells = groups(group, n_groups)
+    same_length(pred=p, label=y, scorable=usable, group=cells)
+    patterns = pattern_counts(p, y, usable, cells, n_groups, bool(prefix), numba.get_num_threads())
+    bits = np.arange(8)
+    holds = [bits >= 0] + [(bits & nested) == nested for nested in (1, 3, 7)]
+    holds += [(bits & flat) != 0 for flat in (1, 2, 4)]
+    return np.stack([patterns[:, hold].sum(axis=1) for hold in holds], axis=1)
+
+
+def depth(pred: ArrayLike, label: ArrayLike) -> NDArray[np.int8]:
+    """Count per pair the precisions that agree, from one figure on without a gap.
+
+    Parameters
+    ----------
+    pred, label : float64[n]
+
+    Returns
+    -------
+    int8[n]
+        0 to 3.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ or an array is not one-dimensional.
+    """
+    p, y = doubles(pred, "pred"), doubles(label, "label")
+    same_length(pred=p, label=y)
+    return depths(p, y)
+
+
+def agreement_pairwise(
+    pred: ArrayLike,
+    label: ArrayLike,
+    pred_figures: ArrayLike,
+    label_figures: ArrayLike,
+    group: ArrayLike,
+    n_groups: int,
+) -> NDArray[np.int64]:
+    """Count agreement the way of the earlier study: protocol ``blinding`` (METHOD 3.2).
+
+    Parameters
+    ----------
+    pred, label : float64[n]
+        Answers and *cleaned* labels.
+    pred_figures, label_figures : int8[n]
+        Figures that they carry.
+    group : int64[n]
+        0 .. n_groups - 1.
+    n_groups : int
+
+    Returns
+    -------
+    int64[n_groups, 6]
+        match3 and total3: agree at three figures, of the pairs whose label carries three. m1_2 and m2_2:
+        agree at one, and at one and two figures, where both carry two. m2_3 and m3_3: agree at two, and at
+        two and three figures, where both carry three.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, an array is not one-dimensional or a group is out of range.
+    """
+    p, y = doubles(pred, "pred"), doubles(label, "label")
+    of_pred = column(pred_figures, np.int8, "pred_figures")
+    of_label = column(label_figures, np.int8, "label_figures")
+    cells = groups(group, n_groups)
+    same_length(pred=p, label=y, pred_figures=of_pred, label_figures=of_label, group=cells)
+    return pairwise_counts(p, y, of_pred, of_label, cells, n_groups, numba.get_num_threads())
