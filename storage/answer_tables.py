@@ -1,0 +1,166 @@
+"""Answers of models: one row a reply, or a number that was read from one."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from . import harness_logs, tables
+from .checks import drop, identify, plain_number, rows_named, stripped, whole_numbers
+from .errors import TableError
+
+COLUMNS = tables.Columns(
+    required=("model", "molecule"),
+    one_of=("answer", "prediction"),
+    optional=("benchmark", "smiles", "condition", "effort", "sample", "reasoning_tokens"),
+)
+SCHEMA = {
+    "file": pl.String,
+    "row": pl.Int64,
+    "model": pl.String,
+    "benchmark": pl.String,
+    "molecule": pl.String,
+    "smiles": pl.String,
+    "answer": pl.String,
+    "prediction": pl.String,
+    "condition": pl.String,
+    "effort": pl.String,
+    "sample": pl.Int64,
+    "reasoning_tokens": pl.Int64,
+}
+_ONE_REPLY = ["model", "benchmark", "molecule", "smiles", "condition", "effort"]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers that can be scored.
+
+    Attributes
+    ----------
+    frame
+        Columns of `SCHEMA`. At most one of `answer` (the reply as written, may be "") and `prediction` (a number as
+        written) is set; neither means that the model was asked and gave nothing. `sample` counts from 0.
+    files
+        The files read, for their digests.
+    notes
+        Sentences for the report.
+    left_out
+        Number of records left out, by reason.
+    """
+
+    frame: pl.DataFrame
+    files: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+def load_answers(path: str | Path | Sequence[str | Path]) -> Answers:
+    """Read answers from tables or from the logs of evaluation harnesses.
+
+    Parameters
+    ----------
+    path
+        A table (CSV, TSV, JSON Lines, Parquet) with `model`, `molecule` and `answer` or `prediction`;
+        a sample file of lm-evaluation-harness; an Inspect log (.eval or .json); a folder of such logs; or
+        several of these.
+
+    Raises
+    ------
+    TableError
+        Something cannot be used; the message names the file, and the row and column where there is one.
+    """
+    named: Iterable[str | Path] = [path] if isinstance(path, str | Path) else path
+    files = [file for each in named for file in harness_logs.within(each)]
+    if not files:
+        raise TableError("No file of answers was given.")
+    return _joined([harness_logs.read(file) or tables.read(file, COLUMNS) for file in files])
+
+
+def answers_from_frame(frame: Any) -> Answers:
+    """Answers from a polars or pandas frame; the same columns and checks as `load_answers`.
+
+    Raises
+    ------
+    TableError
+        Something cannot be used; the message names the record, counted from 1, and the column.
+    """
+    return _joined([tables.from_frame(frame, COLUMNS)])
+
+
+def _joined(parts: list[tables.Table]) -> Answers:
+    notes: list[str] = []
+    left_out: dict[str, int] = {}
+    frames = []
+    for part in parts:
+        notes.extend(part.notes)
+        for reason, count in part.left_out.items():
+            left_out[reason] = left_out.get(reason, 0) + count
+        frames.append(_checked(part, notes, left_out))
+    frame = _numbered(pl.concat(frames))
+    frame = _without_repeats(frame, notes, left_out)
+    if not frame.height:
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in left_out.items())
+        raise TableError(f"{', '.join(part.path for part in parts)}: no usable answer ({reasons}).")
+    files = tuple(part.path for part in parts if part.path != tables.FRAME)
+    return Answers(frame, files, notes, left_out)
+
+
+def _checked(table: tables.Table, notes: list[str], left_out: dict[str, int]) -> pl.DataFrame:
+    source = table.path
+    frame = identify(table.frame).with_columns(
+        [stripped(name) for name in ("model", "benchmark", "condition", "effort", "prediction")]
+    )
+    frame = drop(frame, pl.col("model").is_null(), "no model", source, notes, left_out)
+    frame = drop(frame, pl.col("molecule").is_null(), "no molecule", source, notes, left_out)
+    frame = _one_answer(frame, source, notes)
+    frame = whole_numbers(frame, "sample", source)
+    if frame["sample"].null_count() not in (0, frame.height):
+        row = frame.filter(pl.col("sample").is_null())["row"][0]
+        raise TableError(
+            f"{source}, row {row}, column 'sample': found nothing while other rows have one. Fill it in."
+        )
+    frame = whole_numbers(frame, "reasoning_tokens", source)
+    return frame.with_columns(pl.lit(source).alias("file")).select(
+        pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()
+    )
+
+
+def _one_answer(frame: pl.DataFrame, source: str, notes: list[str]) -> pl.DataFrame:
+    written = (pl.col("answer").str.strip_chars().str.len_bytes() > 0).fill_null(False)
+    predicted = pl.col("prediction").is_not_null()
+    both = frame.select((written & predicted).sum()).item()
+    if both:
+        notes.append(f"{source}: {both} rows have an answer and a prediction; the answer is used.")
+    wrong = frame.filter(predicted & ~written & plain_number("prediction").is_null())
+    if wrong.height:
+        notes.append(
+            f"{source}, column 'prediction', {rows_named(wrong['row'].to_list())}: not a finite number "
+            f"(first: {wrong['prediction'][0][:40]!r})."
+        )
+    return frame.with_columns(
+        pl.when(~written).then("prediction").alias("prediction"),
+        pl.when(written | ~predicted).then("answer").alias("answer"),
+    )
+
+
+def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
+    """Replies without a sample index are numbered in the order in which they come."""
+    order = pl.int_range(pl.len(), dtype=pl.Int64).over([*_ONE_REPLY, pl.col("sample").is_null()])
+    return frame.with_columns(pl.coalesce("sample", order).alias("sample"))
+
+
+def _without_repeats(frame: pl.DataFrame, notes: list[str], left_out: dict[str, int]) -> pl.DataFrame:
+    """One reply for each sample index: counting a reply twice would make agreement look significant."""
+    again = ~pl.struct([*_ONE_REPLY, "sample"]).is_first_distinct()
+    repeats = frame.filter(again)
+    if not repeats.height:
+        return frame
+    left_out["same sample again"] = repeats.height
+    file, row = repeats.select("file", "row").row(0)
+    notes.append(
+        f"{file}, row {row}: this model, molecule and sample index came before; {repeats.height} such rows left out. "
+        "Give each repeat its own 'sample' to keep them."
+    )
+    return frame.filter(~again)

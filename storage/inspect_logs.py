@@ -1,0 +1,195 @@
+"""Logs of Inspect (inspect_ai): `.json` (one document) and `.eval` (a zip archive of JSON documents).
+
+Of the archive, `header.json` (or `_journal/start.json` where the run did not end) names model and task, and
+`samples/ID_epoch_N.json` holds a sample. Recent versions compress entries with Zstandard, which Python's zipfile
+reads from 3.14 on; pyarrow reads them here.
+"""
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from . import tables
+from .errors import TableError
+from .json_lines import parse, parse_object
+from .log_rows import LogRows, named_molecule
+from .utf8 import utf8
+
+_ZSTANDARD = 93
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    ValueError,
+    zlib.error,
+    struct.error,
+    pa.ArrowException,
+)
+# How a reply can end without being an answer, in the words of the report.
+_NOT_ANSWERED = {
+    "max_tokens": "cut at the token limit",
+    "model_length": "cut at the token limit",
+    "content_filter": "filtered",
+}
+
+
+def is_log(path: str | Path) -> bool:
+    """Whether a .json file begins like an Inspect log (other harnesses put other JSON into the same folders)."""
+    try:
+        with Path(path).open("rb") as stream:
+            start = stream.read(4096)
+    except OSError:
+        return False
+    return start.lstrip().startswith(b"{") and b'"eval"' in start and b'"version"' in start
+
+
+def read(path: str | Path) -> tables.Table:
+    """The replies in a log; `sample` is the epoch, counted from 0, and `row` the place of the sample in the log.
+
+    Raises
+    ------
+    TableError
+        The file is not an Inspect log, is damaged, or holds no samples.
+    """
+    source = str(path)
+    header, samples = _archive(path) if source.lower().endswith(".eval") else _document(path)
+    notes = []
+    about = header.get("eval")
+    if not isinstance(about, dict) or not isinstance(about.get("model"), str):
+        raise TableError(
+            f"{source}: not an Inspect log: 'eval.model' is missing. Other tables: .csv, .jsonl, .parquet."
+        )
+    status = header.get("status", "started")
+    if status != "success":
+        notes.append(
+            f"{source}: the run of this log ended as {str(status)[:40]!r}; only finished samples are taken."
+        )
+    common = {
+        "model": about["model"],
+        "benchmark": str(about.get("task") or tables.stem(path)).rsplit("/", 1)[-1],
+        "effort": _effort(header),
+    }
+    rows = LogRows(source)
+    for row, sample in enumerate(samples, 1):
+        if not isinstance(sample, dict):
+            raise TableError(f"{source}, sample {row}: expected a JSON object.")
+        _add(rows, row, sample, common)
+    return rows.table(notes)
+
+
+def _add(rows: LogRows, row: int, sample: dict[str, Any], common: dict[str, str | None]) -> None:
+    output = sample.get("output")
+    output = output if isinstance(output, dict) else {}
+    choices = output.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    reply = _reply(choice, output, sample)
+    ended = choice.get("stop_reason")
+    if sample.get("error") or output.get("error"):
+        rows.leave_out("failed")
+    elif isinstance(ended, str) and ended in _NOT_ANSWERED:
+        rows.leave_out(_NOT_ANSWERED[ended])
+    elif reply is None:
+        rows.leave_out("no reply")
+    else:
+        usage = output.get("usage")
+        tokens = usage.get("reasoning_tokens") if isinstance(usage, dict) else None
+        molecule, smiles = named_molecule(sample.get("metadata"), None)
+        epoch = sample.get("epoch")
+        rows.add(
+            row,
+            **common,
+            molecule=molecule if molecule and molecule != smiles else _text(sample.get("id")) or molecule,
+            smiles=smiles,
+            answer=reply,
+            sample=str(int(epoch) - 1)
+            if isinstance(epoch, str) and epoch.isdecimal() and int(epoch) > 0
+            else "0",
+            reasoning_tokens=_text(tokens),
+        )
+
+
+def _reply(choice: dict[str, Any], output: dict[str, Any], sample: dict[str, Any]) -> str | None:
+    """The visible text of a reply: only parts of type text, so that no reasoning is read as an answer."""
+    message = choice.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, list):
+        parts = [
+            part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"
+        ]
+        content = "".join(part for part in parts if isinstance(part, str))
+    if not isinstance(content, str):
+        content = output.get("completion")
+        if not isinstance(content, str) or not content:
+            return None
+    # Long texts may stand once, elsewhere in the sample, under their digest.
+    attachments = sample.get("attachments")
+    if content.startswith("attachment://") and isinstance(attachments, dict):
+        stored = attachments.get(content.removeprefix("attachment://"))
+        return stored if isinstance(stored, str) else None
+    return content
+
+
+def _effort(header: dict[str, Any]) -> str | None:
+    about, plan = header["eval"], header.get("plan")
+    for config in (
+        about.get("model_generate_config"),
+        plan.get("config") if isinstance(plan, dict) else None,
+    ):
+        if isinstance(config, dict) and isinstance(config.get("reasoning_effort"), str):
+            return str(config["reasoning_effort"])
+    return None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _document(path: str | Path) -> tuple[dict[str, Any], list[Any]]:
+    data, _ = utf8(tables.read_bytes(path), str(path))
+    log = parse_object(data, str(path))
+    samples = log.get("samples")
+    return log, samples if isinstance(samples, list) else []
+
+
+def _archive(path: str | Path) -> tuple[dict[str, Any], Iterator[Any]]:
+    source = str(path)
+    if Path(path).is_dir() or not Path(path).exists():
+        tables.read_bytes(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = {info.filename: info for info in archive.infolist()}
+    except _UNREADABLE as error:
+        raise TableError(f"{source}: not a readable .eval archive ({error}).") from None
+    start = next((entries[name] for name in ("header.json", "_journal/start.json") if name in entries), None)
+    if start is None:
+        raise TableError(
+            f"{source}: not an Inspect log: it holds neither header.json nor _journal/start.json."
+        )
+    names = [name for name in entries if name.startswith("samples/") and name.endswith(".json")]
+    header = parse_object(_entry(source, start), f"{source}, {start.filename}")
+    return header, (parse(_entry(source, entries[name]), f"{source}, {name}") for name in names)
+
+
+def _entry(source: str, info: zipfile.ZipInfo) -> bytes:
+    try:
+        if info.compress_type != _ZSTANDARD:
+            with zipfile.ZipFile(source) as archive:
+                return archive.read(info.filename)
+        with Path(source).open("rb") as stream:
+            stream.seek(info.header_offset + 26)
+            name_length, extra_length = struct.unpack("<HH", stream.read(4))
+            stream.seek(name_length + extra_length, 1)
+            packed = stream.read(info.compress_size)
+        data = bytes(pa.CompressedInputStream(pa.BufferReader(packed), "zstd").read())
+    except _UNREADABLE as error:
+        raise TableError(f"{source}, entry {info.filename}: cannot be unpacked ({error}).") from None
+    if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
+        raise TableError(f"{source}, entry {info.filename}: damaged (its checksum differs).")
+    return data

@@ -1,0 +1,224 @@
+"""Tables of users, read as text with the row numbers that a person would see.
+
+Labels and answers are compared digit by digit, so nothing here turns a written number into a float: what stood in
+the file comes out. Only columns that were floats in their file (Parquet, data frames) are written out anew.
+"""
+
+import difflib
+import functools
+import gzip
+import hashlib
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from . import delimited, json_lines
+from .columns import Columns, Parsed, choose, ignored, shown
+from .errors import TableError
+from .text_columns import read_parquet, series_text, text_series, values_text
+
+__all__ = ["KINDS", "Columns", "Table", "digest", "from_frame", "read", "read_bytes", "stem"]
+
+FRAME = "<frame>"
+KINDS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+_ALLOWED = ".csv, .tsv, .jsonl, .ndjson (each also with .gz) and .parquet"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table from outside.
+
+    Attributes
+    ----------
+    frame
+        `row` (Int64: line of the file for text formats, record number otherwise, from 1) and every wanted column as
+        String; a column that is absent is all null.
+    path
+        The file as the caller named it, or "<frame>".
+    notes
+        Sentences for the report: what was ignored or converted.
+    left_out
+        Number of records left out, by reason.
+    given
+        With `Columns.everything`: all columns of the input, as text, in their order.
+    """
+
+    frame: pl.DataFrame
+    path: str
+    notes: list[str] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+    given: pl.DataFrame | None = None
+
+
+def read(path: str | Path, columns: Columns) -> Table:
+    """Read a CSV, TSV, JSON Lines or Parquet file as text.
+
+    Raises
+    ------
+    TableError
+        The file is missing or unreadable, its kind is unknown, or its contents cannot be used; the message names the
+        file, and the row and column where there is one.
+    """
+    source = str(path)
+    kind = _kind(Path(path))
+    data = read_bytes(path)
+    if not data:
+        raise TableError(f"{source}: the file is empty.")
+    if kind == "parquet":
+        return _typed(read_parquet(data, source), columns, source)
+    if kind == "jsonl":
+        return _table(json_lines.read(data, columns, source), columns, source)
+    return _table(delimited.read(data, "\t" if kind == "tsv" else ",", columns, source), columns, source)
+
+
+def from_frame(frame: Any, columns: Columns) -> Table:
+    """Take a polars or pandas frame (its index is ignored) through the same checks as a file.
+
+    Raises
+    ------
+    TableError
+        Not a frame, or columns are missing or hold no text or numbers.
+    """
+    if isinstance(frame, pl.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, pl.DataFrame):
+        return _typed(frame, columns, FRAME)
+    # By name, so that pandas is neither needed nor imported here.
+    if type(frame).__module__.split(".")[0] == "pandas" and hasattr(frame, "columns"):
+        return _pandas(frame, columns)
+    raise TableError(
+        f"{FRAME}: found a {type(frame).__name__}. Allowed: a polars or pandas data frame, or a path."
+    )
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """The bytes of a file, decompressed when its name ends in .gz.
+
+    Raises
+    ------
+    TableError
+        The file cannot be read or decompressed.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise TableError(f"{path}: no such file.{_similar(Path(path))}") from None
+    except IsADirectoryError:
+        raise TableError(f"{path}: this is a folder. Expected a file: {_ALLOWED}.") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise TableError(f"{path}: cannot be read ({reason}).") from None
+    if Path(path).suffix.lower() != ".gz":
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise TableError(f"{path}: not a readable gzip file ({error}).") from None
+
+
+def digest(path: str | Path) -> str:
+    """BLAKE2b (256 bits, hex) of the bytes of a file, as `b2sum -l 256` prints it.
+
+    Raises
+    ------
+    TableError
+        The file cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            return hashlib.file_digest(stream, functools.partial(hashlib.blake2b, digest_size=32)).hexdigest()
+    except (OSError, ValueError) as error:
+        raise TableError(f"{path}: cannot be read ({error}).") from None
+
+
+def stem(path: str | Path) -> str:
+    """The name of a file without folder, kind and compression: `data/esol.csv.gz` is `esol`."""
+    name = Path(path).name
+    if name.lower().endswith(".gz"):
+        name = name[:-3]
+    return Path(name).stem
+
+
+def _kind(path: Path) -> str:
+    name = path.name.lower()
+    zipped = name.endswith(".gz")
+    kind = KINDS.get(Path(name.removesuffix(".gz")).suffix)
+    if kind and not (zipped and kind == "parquet"):
+        return kind
+    if path.is_dir():
+        raise TableError(f"{path}: this is a folder. Expected a file: {_ALLOWED}.")
+    raise TableError(f"{path}: unknown kind of table. Allowed: {_ALLOWED}.")
+
+
+def _similar(path: Path) -> str:
+    try:
+        names = [each.name for each in path.parent.iterdir()]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, names, n=1)
+    return f" Did you mean {near[0]}?" if near else ""
+
+
+def _table(parsed: Parsed, columns: Columns, source: str) -> Table:
+    height = len(parsed.rows)
+    if not height:
+        raise TableError(f"{source}: the file has column names and no rows.")
+    wanted = [
+        parsed.chosen[name]
+        if name in parsed.chosen
+        else pl.Series(name, [None], dtype=pl.String).new_from_index(0, height)
+        for name in columns.names
+    ]
+    notes = list(parsed.notes)
+    extra = ignored(parsed.found, columns)
+    if extra and not columns.everything:
+        notes.append(f"{source}: ignored column{'s' if len(extra) > 1 else ''} {shown(extra)}.")
+    left_out = {}
+    if parsed.blank:
+        left_out["blank line"] = parsed.blank
+        notes.append(f"{source}: {parsed.blank} blank line{'s' if parsed.blank > 1 else ''} skipped.")
+    return Table(pl.DataFrame([parsed.rows, *wanted]), source, notes, left_out, parsed.given)
+
+
+def _absent(name: str, height: int) -> pl.Series:
+    return pl.repeat(None, height, dtype=pl.String, eager=True).alias(name)
+
+
+def _typed(frame: pl.DataFrame, columns: Columns, source: str) -> Table:
+    positions = choose(frame.columns, columns, source)
+    chosen = {name: series_text(frame.to_series(at), source).alias(name) for name, at in positions.items()}
+    given = None
+    if columns.everything:
+        given = pl.DataFrame([series_text(series, source).alias(series.name.strip()) for series in frame])
+    rows = pl.Series("row", range(1, frame.height + 1), dtype=pl.Int64)
+    return _table(Parsed(frame.columns, chosen, given, rows), columns, source)
+
+
+def _pandas(frame: Any, columns: Columns) -> Table:
+    names = [str(name).strip() for name in frame.columns]
+    relevant = names if columns.everything else columns.names
+    series = []
+    for at, name in enumerate(names):
+        column = frame.iloc[:, at]
+        if name not in relevant:
+            series.append(pl.Series(str(at), [], dtype=pl.Null))
+        elif getattr(column.dtype, "kind", "O") in "iuf" and type(column.dtype).__module__.startswith(
+            "numpy"
+        ):
+            series.append(series_text(pl.Series(name, column.to_numpy()), FRAME))
+        else:
+            series.append(text_series(name, values_text(column.tolist(), FRAME, name)))
+    positions = choose(names, columns, FRAME)
+    chosen = {name: series[at].alias(name) for name, at in positions.items()}
+    given = pl.DataFrame(series) if columns.everything else None
+    rows = pl.Series("row", range(1, len(frame) + 1), dtype=pl.Int64)
+    return _table(Parsed(names, chosen, given, rows), columns, FRAME)
