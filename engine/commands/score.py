@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--samples",
         choices=["first", "pool"],
-        help="several answers to one molecule: the first parsed one counts (recall's default), or all do (blinding's)",
+        help="several answers to a molecule: the first parsed one counts (default of recall), or all (of blinding)",
     )
     parser.add_argument(
         "--answer-figures",

@@ -13,7 +13,7 @@ ADDED = ("p12", "p23", "q12", "q23", "verdict", "evidence", "regime", "hit3", "h
 def judge_counts(
     cells: pl.DataFrame, floors: pl.DataFrame, alpha: float, correction: Correction
 ) -> pl.DataFrame:
-    """Return the input columns, in order, and `ADDED`.
+    """Return the table with `ADDED`, rows in order.
 
     Parameters
     ----------
@@ -40,23 +40,15 @@ def judge_counts(
         )
     if "floor_hit1" not in floors.columns:
         floors = floors.with_columns(floor_hit1=pl.lit(None, dtype=pl.Float64))
-    family = pl.col("arm")
-    if "family" in cells.columns:
-        family = pl.coalesce("family", "arm")
-    tests = cells.join(
+    family = pl.coalesce("family", "arm") if "family" in cells.columns else pl.col("arm")
+    tests = cells.select("benchmark", "n_usable", "m1", "m2", "m3", family=family).join(
         floors.select("benchmark", "floor12", "floor23", "floor_hit1"),
         on="benchmark",
         how="left",
         maintain_order="left",
-        suffix="_of_benchmark",
-    ).with_columns(
-        family=family,
-        hits12="m2",
-        trials12="m1",
-        hits23="m3",
-        trials23="m2",
-        hits3="m3",
-        n_hit3="n_usable",
+    )
+    tests = tests.with_columns(
+        hits12="m2", trials12="m1", hits23="m3", trials23="m2", hits3="m3", n_hit3="n_usable"
     )
     judged = judge(tests, alpha=alpha, correction=correction)
     return cells.with_columns(judged[name] for name in ADDED)

@@ -155,79 +155,79 @@ def _read(answers: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
 
 
 def _read_predictions(predictions: pl.Series) -> pl.DataFrame:
-    read = read_labels(predictions)
-    finite = pl.col("value").is_not_null()
-    non_finite = pl.col("text").str.strip_chars().str.to_lowercase().str.contains(r"^[-+]?(inf|infinity)$")
-    missing = pl.col("text").str.strip_chars().str.to_lowercase().is_in(["", "nan"])
-    return read.select(
+    """Read predictions, which the reader of tables has checked to be numbers."""
+    return read_labels(predictions).select(
         "text",
         pl.col("text").str.strip_chars().alias("digits"),
         "value",
         pl.lit("prediction").alias("rule"),
-        pl.when(finite)
+        pl.when(pl.col("value").is_finite())
         .then(pl.lit("point"))
-        .when(non_finite)
-        .then(pl.lit("non-finite"))
-        .when(missing)
-        .then(pl.lit("empty"))
-        .otherwise(pl.lit("none"))
+        .otherwise(pl.lit("non-finite"))
         .alias("kind"),
         pl.lit("").alias("flags"),
         pl.col("stripped").alias("answer_figures"),
     )
 
 
+_LABEL_COLUMNS = ("label_text", "label", "label_figures", "label_row", "conflict")
+
+
 def _join(read: pl.DataFrame, labels: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    columns = ["benchmark", "molecule", "label_text", "label", "label_figures", "label_row", "conflict"]
+    """Give every answer its label: by molecule id, else by structure.
+
+    An id that stands for several structures decides nothing when the answer brings its structure.
+    """
     # A conflicting molecule stands once for each label; any of its rows says that it is one.
-    by_id = labels.select(columns).unique(["benchmark", "molecule"], keep="first", maintain_order=True)
+    by_id = labels.unique(["benchmark", "molecule"], keep="first", maintain_order=True)
+    by_id = by_id.select("benchmark", "molecule", "shared_id", *_LABEL_COLUMNS)
     joined = read.join(by_id, on=["benchmark", "molecule"], how="left", maintain_order="left")
-    lost = joined.filter(pl.col("label_row").is_null())
-    if lost.is_empty():
-        return joined
-    rescued = _join_by_structure(lost, labels, columns)
-    found = 0 if rescued is None else rescued.height - rescued["label_row"].null_count()
-    if rescued is not None and found:
-        notes.append(f"{found} answers were matched by canonical structure, not by molecule id")
-        order = pl.concat([joined.filter(pl.col("label_row").is_not_null()), rescued])
-        joined = order.sort("file", "row", maintain_order=True)
-    unmatched = joined.filter(pl.col("label_row").is_null())
-    if unmatched.height == joined.height:
-        first, known = unmatched.row(0, named=True), labels["molecule"].head(3).to_list()
-        raise InputError(
-            f"{first['file']}, row {first['row']}: no answer meets a label, neither by molecule id nor by "
-            f"structure; the answers name molecules such as {first['molecule']!r}, the labels {known}"
-        )
-    if unmatched.height:
-        rows = ", ".join(str(row) for row in unmatched["row"].head(5))
-        notes.append(
-            f"{unmatched['file'][0]}: {unmatched.height} answers have no label (rows {rows}"
-            f"{', ...' if unmatched.height > 5 else ''}; first molecule {unmatched['molecule'][0]!r})"
-        )
+    open_ = pl.col("label_row").is_null() | (pl.col("shared_id") & pl.col("smiles").is_not_null())
+    lost = joined.filter(open_)
+    if lost.height:
+        rescued = _join_by_structure(lost.drop("shared_id", *_LABEL_COLUMNS), labels)
+        found = rescued.height - rescued["label_row"].null_count()
+        if found:
+            notes.append(f"{found} answers were matched by canonical structure, not by molecule id")
+            still = lost.filter(rescued["label_row"].is_null()).drop("shared_id")
+            kept = joined.filter(~open_).drop("shared_id")
+            parts = [kept, rescued.filter(pl.col("label_row").is_not_null()), still]
+            joined = pl.concat(part.select(kept.columns) for part in parts).sort("file", "row")
+    _say_unmatched(joined, labels, notes)
     return joined
 
 
-def _join_by_structure(lost: pl.DataFrame, labels: pl.DataFrame, columns: list[str]) -> pl.DataFrame | None:
+def _say_unmatched(joined: pl.DataFrame, labels: pl.DataFrame, notes: list[str]) -> None:
+    unmatched = joined.filter(pl.col("label_row").is_null())
+    if unmatched.is_empty():
+        return
+    first = unmatched.row(0, named=True)
+    if unmatched.height == joined.height:
+        raise InputError(
+            f"{first['file']}, row {first['row']}: no answer meets a label, neither by molecule id nor by "
+            f"structure; the answers name molecules such as {first['molecule']!r}, the labels "
+            f"{labels['molecule'].head(3).to_list()}"
+        )
+    rows = ", ".join(str(row) for row in unmatched["row"].head(5))
+    notes.append(
+        f"{first['file']}: {unmatched.height} answers have no label (rows {rows}"
+        f"{', ...' if unmatched.height > 5 else ''}; first molecule {first['molecule']!r})"
+    )
+
+
+def _join_by_structure(lost: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     from ..molecules.structures import canonical_smiles
 
-    def structures(frame: pl.DataFrame) -> pl.Series:
+    def with_structure(frame: pl.DataFrame) -> pl.DataFrame:
         text = frame["smiles"].fill_null(frame["molecule"])
         known = canonical_smiles(text.unique().to_list())
-        return text.replace_strict(known, default=None, return_dtype=pl.String)
+        return frame.with_columns(structure=text.replace_strict(known, default=None, return_dtype=pl.String))
 
-    target = (
-        labels.with_columns(structure=structures(labels))
-        .drop_nulls("structure")
-        .unique(["benchmark", "structure"], keep="first", maintain_order=True)
-        .select("structure", *columns)
-    )
-    source = lost.drop(column for column in columns if column not in ("benchmark", "molecule"))
-    source = source.with_columns(structure=structures(source))
-    if target.is_empty() or source["structure"].null_count() == source.height:
-        return None
-    target = target.drop("molecule")
-    found = source.join(target, on=["benchmark", "structure"], how="left", maintain_order="left")
-    return found.select(lost.columns)
+    key = ["benchmark", "structure"]
+    target = with_structure(labels).drop_nulls("structure")
+    target = target.with_columns(conflict=pl.col("label").n_unique().over(key) > 1)
+    target = target.unique(key, keep="first", maintain_order=True).select(*key, *_LABEL_COLUMNS)
+    return with_structure(lost).join(target, on=key, how="left", maintain_order="left")
 
 
 def _mark(joined: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:

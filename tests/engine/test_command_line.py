@@ -11,10 +11,24 @@ import pytest
 
 from molaudit.engine import cli
 
-HEAVY = ("numba", "polars", "duckdb", "rdkit", "scipy", "numpy", "httpx", "aiohttp", "pydantic", "rich", "pyarrow")
+HEAVY = (
+    "numba",
+    "polars",
+    "duckdb",
+    "rdkit",
+    "scipy",
+    "numpy",
+    "httpx",
+    "aiohttp",
+    "pydantic",
+    "rich",
+    "pyarrow",
+)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([name, "--help"] for name in cli.COMMANDS)])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], *([name, "--help"] for name in cli.COMMANDS)]
+)
 def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
     code = (
         "import sys\nfrom molaudit.engine import cli\n"
