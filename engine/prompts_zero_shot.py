@@ -40,7 +40,7 @@ def zero_shot(
     if name or smiles is None:
         lines.append(("Name", molecule))
     for key, text in lines:
-        if not text.strip() or len(text.splitlines()) != 1:
+        if not text.strip() or text.splitlines() != [text]:
             raise ValueError(f"a prompt's {key} must be one line of text, not {text!r}")
     return SYSTEM, "\n".join([f"{key}: {text}" for key, text in lines]) + "\n\n" + _TASK
 

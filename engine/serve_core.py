@@ -73,6 +73,11 @@ class ServeSettings:
             raise SettingsError(f"--burst {self.burst} admits nothing: give 1 or more")
         if self.hints not in HINTS:
             raise SettingsError(f"--hints {self.hints!r} is unknown: choose one of {', '.join(HINTS)}")
+        if self.default_model is not None:
+            try:
+                Simulated(self.default_model, {}, self.seed)
+            except ValueError as error:
+                raise SettingsError(f"--default-model: {error}") from error
 
 
 @dataclass(slots=True)
@@ -173,7 +178,9 @@ class Server:
     def _decide(self, number: int, dialect: str, path: str, body: bytes) -> Delivery:
         """Answer, or meet the fault that the draw for this request stands for."""
         fault = pick(self._faults, draw(self._settings.seed, number, _FATE)) if self._faults else None
-        delay_s = self._latency.seconds(draw(self._settings.seed, number, _LATENCY))
+        delay_s = self._latency.first
+        if self._latency.kind != "fixed":
+            delay_s = self._latency.seconds(draw(self._settings.seed, number, _LATENCY))
         if fault is not None:
             self._counts.faults[fault] += 1
             broken = self._broken(fault, dialect)
@@ -206,14 +213,14 @@ class Server:
 
     def _reply(self, asked: wire.Asked) -> wire.Reply:
         """Ask the simulated model."""
-        model = self._model(asked)
+        table, molecule = self._book.find(fields(asked.user))
+        model = self._models.get((asked.model, table)) or self._model(asked.model, table)
         if effort_tokens(asked.effort) is None:
             raise wire.BadRequest(
                 400,
                 "unsupported_value",
                 f"reasoning_effort {asked.effort!r} is not supported: use one of {', '.join(EFFORT_TOKENS)}",
             )
-        molecule = self._book.find(fields(asked.user))[1]
         text = model.answer(molecule, asked.repeat, asked.effort)
         reasoning = model.reasoning_tokens(molecule, asked.repeat, asked.effort)
         output = reasoning + len(text) // 4 + 1
@@ -224,21 +231,17 @@ class Server:
             finish, output = "length", asked.cap
         return wire.Reply(asked.model, text, finish, asked.prompt_tokens, reasoning, output)
 
-    def _model(self, asked: wire.Asked) -> Simulated:
-        """Find the model of a name, together with the labels of the property that is asked for."""
-        table, _ = self._book.find(fields(asked.user))
-        known = self._models.get((asked.model, table))
-        if known is not None:
-            return known
+    def _model(self, name: str, table: str) -> Simulated:
+        """Make the model of a name, with the labels of the property that is asked for."""
         labels = self._book.labels(table)
         try:
-            model = Simulated(asked.model, labels, self._settings.seed)
+            model = Simulated(name, labels, self._settings.seed)
         except ValueError as error:
             default = self._settings.default_model
             if default is None:
                 raise wire.BadRequest(404, "model_not_found", str(error)) from error
-            model = Simulated(f"{default}@{asked.model}", labels, self._settings.seed)
-        self._models[asked.model, table] = model
+            model = Simulated(f"{default}@{name}", labels, self._settings.seed)
+        self._models[name, table] = model
         return model
 
     def _send(

@@ -216,16 +216,14 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def _head(self, delivery: Delivery) -> bytes:
-        lines = [
-            f"HTTP/1.1 {delivery.status} {_REASONS.get(delivery.status, 'Overloaded')}",
-            "server: molaudit-simulated",
-            f"content-type: {delivery.content_type}",
-            f"content-length: {len(delivery.body)}",
-        ]
-        lines.extend(f"{name}: {value}" for name, value in delivery.headers)
-        if not self._keep_alive:
-            lines.append("connection: close")
-        return "\r\n".join([*lines, "", ""]).encode("latin-1")
+        text = (
+            f"HTTP/1.1 {delivery.status} {_REASONS.get(delivery.status, 'Overloaded')}\r\n"
+            f"server: molaudit-simulated\r\ncontent-type: {delivery.content_type}\r\n"
+            f"content-length: {len(delivery.body)}\r\n"
+        )
+        for name, value in delivery.headers:
+            text += f"{name}: {value}\r\n"
+        return (text + ("\r\n" if self._keep_alive else "connection: close\r\n\r\n")).encode("latin-1")
 
 
 def _length(lower: bytes) -> int | None:

@@ -15,6 +15,9 @@ from typing import Any
 CHAT, RESPONSES, ANTHROPIC, GEMINI = "openai-chat", "openai-responses", "anthropic", "gemini"
 
 _GEMINI_PATH = re.compile(r"/models/([^/]+):generateContent$")
+# Made once: json.dumps looks its options over on each call, and these dicts cannot be circular.
+_encode = json.JSONEncoder(check_circular=False).encode
+_CAPS = ("max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens")
 _SUFFIXES = {"/chat/completions": CHAT, "/responses": RESPONSES, "/messages": ANTHROPIC}
 
 
@@ -85,8 +88,7 @@ def read(dialect: str, path: str, body: bytes) -> Asked:
     if not isinstance(model, str):
         raise BadRequest(400, "missing_required_parameter", "'model' must be a string")
     config = _mapping(fields.get("generationConfig")) if dialect == GEMINI else fields
-    caps = [config.get(name) for name in ("max_completion_tokens", "max_tokens", "max_output_tokens")]
-    cap = next((cap for cap in [*caps, config.get("maxOutputTokens")] if isinstance(cap, int)), None)
+    cap = next((config[name] for name in _CAPS if isinstance(config.get(name), int)), None)
     seed = config.get("seed")
     return Asked(
         dialect=dialect,
@@ -121,15 +123,18 @@ def _user_text(dialect: str, fields: Mapping[str, Any]) -> str:
 
 def _effort(dialect: str, fields: Mapping[str, Any], config: Mapping[str, Any]) -> str | None:
     """Find the effort in any of the places where providers and servers look for it."""
+    direct = fields.get("reasoning_effort")
+    if isinstance(direct, str) and "thinking" not in fields:
+        return direct.lower()
     thinking = _mapping(fields.get("thinking"))
     gemini = _mapping(config.get("thinkingConfig"))
     template = _mapping(fields.get("chat_template_kwargs"))
     switch = template.get("enable_thinking", template.get("thinking"))
     places = (
         "disabled" if thinking.get("type") == "disabled" else None,
+        direct,
         thinking.get("budget_tokens"),
         _mapping(fields.get("output_config")).get("effort") if dialect == ANTHROPIC else None,
-        fields.get("reasoning_effort"),
         _mapping(fields.get("reasoning")).get("effort"),
         gemini.get("thinkingLevel"),
         gemini.get("thinkingBudget"),
@@ -144,7 +149,7 @@ def _effort(dialect: str, fields: Mapping[str, Any], config: Mapping[str, Any]) 
 def render(dialect: str, reply: Reply, name: str, now: int) -> bytes:
     """Write a reply as the dialect's body; ``name`` makes its id, ``now`` is its time in epoch seconds."""
     shape = {CHAT: _chat, RESPONSES: _responses, ANTHROPIC: _anthropic, GEMINI: _gemini}[dialect]
-    return json.dumps(shape(reply, name, now)).encode()
+    return _encode(shape(reply, name, now)).encode()
 
 
 def _chat(reply: Reply, name: str, now: int) -> dict[str, Any]:

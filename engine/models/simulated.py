@@ -67,24 +67,35 @@ def effort_tokens(effort: str | None) -> int | None:
 
 def labels_of(frame: pl.DataFrame) -> dict[str, str]:
     """Map each SMILES of a benchmark, or the molecule's name where it has none, to its first label."""
-    keys = frame["molecule"].to_list()
-    if "smiles" in frame.columns:
-        keys = [smiles or name for smiles, name in zip(frame["smiles"].to_list(), keys, strict=True)]
     labels: dict[str, str] = {}
-    for key, label in zip(keys, frame["label"].to_list(), strict=True):
+    for key, label in zip(_keys(frame), frame["label"].to_list(), strict=True):
         labels.setdefault(key, label)
     return labels
 
 
 def answers(
-    name: str, frame: pl.DataFrame, seed: int, repeat: int = 0, effort: str | None = None
+    name: str,
+    frame: pl.DataFrame,
+    seed: int,
+    repeat: int = 0,
+    effort: str | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Answer a benchmark (columns molecule, label, optional smiles), one reply a row, as the server would."""
-    model = Simulated(name, labels_of(frame), seed)
-    keys = frame["molecule"].to_list()
-    if "smiles" in frame.columns:
-        keys = [smiles or molecule for smiles, molecule in zip(frame["smiles"].to_list(), keys, strict=True)]
-    return [model.answer(key, repeat, effort) for key in keys]
+    """Answer a benchmark (columns molecule, label, optional smiles), one reply a row, as the server would.
+
+    ``labels`` is all that the model knows, by default the labels of ``frame``. Give the whole benchmark's,
+    from `labels_of`, where ``frame`` is a sample of it: `blind`, `constant` and `skilled-N` depend on all of
+    them.
+    """
+    model = Simulated(name, labels_of(frame) if labels is None else labels, seed)
+    return [model.answer(key, repeat, effort) for key in _keys(frame)]
+
+
+def _keys(frame: pl.DataFrame) -> list[str]:
+    names: list[str] = frame["molecule"].to_list()
+    if "smiles" not in frame.columns:
+        return names
+    return [smiles or name for smiles, name in zip(frame["smiles"].to_list(), names, strict=True)]
 
 
 class Simulated:
@@ -100,7 +111,8 @@ class Simulated:
         self.name = name
         self._labels = labels
         self._seed = seed
-        self._values = [label for label in labels.values() if _is_number(label)] or ["0"]
+        # Sorted: a draw must not depend on the order in which the labels were read.
+        self._values = sorted(float(label) for label in labels.values() if _is_number(label)) or [0.0]
         self._reply = self._kind(name.split("@", 1)[0])
 
     def answer(self, molecule: str, repeat: int = 0, effort: str | None = None) -> str:
@@ -121,13 +133,17 @@ class Simulated:
         mean = effort_tokens(effort)
         if mean is None:
             raise ValueError(f"unknown effort {effort!r}: choose one of {', '.join(EFFORT_TOKENS)}")
-        return round(mean * (0.5 + self._uniform(molecule, f"tokens\x1f{repeat}\x1f{effort}")))
+        return (
+            0
+            if mean == 0
+            else round(mean * (0.5 + self._uniform(molecule, f"tokens\x1f{repeat}\x1f{effort}")))
+        )
 
     def _kind(self, base: str) -> Callable[[str, str, str], str]:
         """Bind the behaviour that a name stands for: label, molecule and occasion to a reply."""
         if base in {"blind", "constant", "hostile", "skilled"}:
             if base == "constant":
-                self._constant = f"Answer: {three_figures(median(map(float, self._values)))}"
+                self._constant = f"Answer: {three_figures(median(self._values))}"
             return {
                 "blind": self._blind,
                 "constant": lambda *_: self._constant,
@@ -144,7 +160,7 @@ class Simulated:
         self._share = share / 100
         if found[1] == "reciter":
             return self._reciter
-        self._spread = pstdev(map(float, self._values)) * (self._share**-2 - 1) ** 0.5
+        self._spread = pstdev(self._values) * (self._share**-2 - 1) ** 0.5
         return self._noisy
 
     def _uniform(self, molecule: str, purpose: str) -> float:
@@ -168,7 +184,7 @@ class Simulated:
 
     def _blind(self, _label: str, molecule: str, occasion: str) -> str:
         index = int(self._uniform(molecule, occasion) * len(self._values))
-        return f"Answer: {three_figures(float(self._values[index]))}"
+        return f"Answer: {three_figures(self._values[index])}"
 
     def _hostile(self, label: str, molecule: str, occasion: str) -> str:
         return hostile(three_figures(float(label)), self._uniform(molecule, occasion))
