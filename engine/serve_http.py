@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import struct
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ DRIP_GAP_S = 0.1
 # Long enough for the client's loop to see the bytes before the reset overtakes them.
 RESET_AFTER_S = 0.01
 
+# Windows declares the two numbers shorter than POSIX does.
+_LINGER_0 = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
@@ -212,7 +215,7 @@ class Connection(asyncio.Protocol):
         """Close with RST instead of FIN: a lingering time of zero."""
         sock = self._transport.get_extra_info("socket")
         with contextlib.suppress(OSError):
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_0)
         self._transport.abort()
 
     def _head(self, delivery: Delivery) -> bytes:
