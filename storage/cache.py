@@ -1,0 +1,245 @@
+"""The response cache: every attempt that was ever paid for, and which of them answers a call.
+
+The database is opened briefly; a run writes to its journal and folds it in now and then. So two runs share a cache,
+reports are made while a run is live, and a killed process loses nothing it received.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+import polars as pl
+
+from .attempts import SCHEMA, SMALL
+from .cache_database import Place, snapshot, with_database
+from .cache_reading import (
+    asked_frame,
+    check_identity,
+    iter_bodies,
+    light_rows,
+    pick,
+    read_tail,
+    total_rows,
+)
+from .cache_tables import Connection, adopt
+from .errors import CacheError
+from .journal import Journal, new_session
+from .locks import FileLock, network_file_system
+from .parts import generation, generation_folder, list_parts, write_part
+from .segments import Segment, is_live, read_segment, segments, set_aside
+
+T = TypeVar("T")
+Keys = pl.DataFrame | pl.Series | Sequence[str]
+_log = logging.getLogger(__name__)
+_WAIT_S = 600.0
+_READ_WAIT_S = 1.0
+_FALLBACK_TRIES = 3
+
+
+class Mode(StrEnum):
+    """What a run does with the cache. Never a global: each `Cache` is told."""
+
+    OFF = "off"
+    READ = "read"
+    WRITE = "write"
+    REFRESH = "refresh"
+
+    @property
+    def serves(self) -> bool:
+        """Whether stored answers are given out."""
+        return self in {Mode.READ, Mode.WRITE}
+
+    @property
+    def stores(self) -> bool:
+        """Whether new attempts are added."""
+        return self in {Mode.WRITE, Mode.REFRESH}
+
+
+@dataclass(frozen=True, slots=True)
+class FoldReport:
+    """What a fold did: new attempts, segments taken, lines lost, and where their bytes were set aside."""
+
+    attempts: int
+    segments: int
+    lost: int
+    set_aside: tuple[Path, ...]
+
+
+class Cache:
+    """A response cache at ``path`` (a DuckDB file), with its journal and parts in folders beside it.
+
+    Parameters
+    ----------
+    path
+        The database. It and its folders are made when first needed.
+    mode
+        `Mode`: ``off`` neither serves nor stores, ``read`` serves, ``write`` does both, ``refresh`` stores only.
+    notify
+        Gets one sentence for each wait, damage or rebuild; the log if not given.
+    wait_s
+        How long a fold or admin command waits for another process.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        mode: Mode = Mode.WRITE,
+        *,
+        notify: Callable[[str], None] = _log.warning,
+        wait_s: float = _WAIT_S,
+    ) -> None:
+        self.path, self.mode = path, Mode(mode)
+        self.place = Place(path, notify, wait_s)
+        kind = network_file_system(path.parent)
+        if kind is not None:
+            notify(
+                f"cache {path} is on a network file system ({kind}), whose locks may fail; prefer a local disk"
+            )
+
+    def journal(self, session: str | None = None) -> Journal:
+        """Open this process's journal in the cache's folder.
+
+        Raises
+        ------
+        CacheError
+            If the mode does not store; such a run keeps its journal elsewhere (`journal.Journal`).
+        """
+        if not self.mode.stores:
+            raise CacheError(f"cache mode {self.mode} stores nothing; modes that store: write, refresh")
+        return Journal(self.place.journal, session or new_session())
+
+    def fold(self, journal: Journal | None = None) -> FoldReport:
+        """Take closed segments, and all of dead processes, into the database. Safe to repeat after any interruption.
+
+        Parameters
+        ----------
+        journal
+            This process's own journal: its current segment is closed first, so that it is taken too.
+
+        Raises
+        ------
+        CacheError
+            If the cache stays locked for ``wait_s``, or cannot be written. The segments then stay as they are.
+        """
+        if journal is not None:
+            journal.rotate()
+        return with_database(self.place, self._fold)
+
+    def lookup(self, keys: Keys, *, not_before: float = 0.0) -> pl.DataFrame:
+        """Find the attempt that answers each key: the latest usable one (see `attempts.USABLE`).
+
+        Parameters
+        ----------
+        keys
+            Keys, or a frame with ``key`` and optionally ``identity`` and ``model``, which are then verified.
+        not_before
+            Ignore attempts that started earlier (epoch seconds): expiry is decided when reading.
+
+        Returns
+        -------
+        One row per answered key: `attempts.SMALL` and ``attempts``, the number made so far. Latency, cost and time
+        are those of the real call. Keys without a row are to be asked; an empty frame is an ordinary result.
+
+        Raises
+        ------
+        CacheError
+            If a stored answer came from another endpoint or model than the one asked.
+        """
+        asked = asked_frame(keys)
+        tail = self._tail(SMALL, asked)
+        return self._lookup(asked, tail, not_before)
+
+    def answers(self, keys: Keys, *, not_before: float = 0.0) -> Iterator[pl.DataFrame]:
+        """Yield the rows that `lookup` chooses, with bodies, in frames of at most a few thousand rows.
+
+        Order is that of storage, not of ``keys``. See `attempts.body_bytes` for the reply as received.
+        """
+        asked = asked_frame(keys)
+        tail = self._tail([name for name in SCHEMA if name != "preimage"], asked)
+        picked = self._lookup(asked, tail, not_before)
+        yield from iter_bodies(self.query, picked, tail)
+
+    def attempts(self, keys: Keys | None = None) -> pl.DataFrame:
+        """Give all attempts of the keys (all keys by default) without bodies: columns `attempts.SMALL`."""
+        asked = None if keys is None else asked_frame(keys)
+        tail = self._tail(SMALL, asked)
+        return self.query(lambda connection: light_rows(connection, asked, tail))
+
+    def totals(self, keys: Keys | None = None, *, by_session: bool = False) -> pl.DataFrame:
+        """Sum attempts, tokens and cost from the rows, over everything or by session.
+
+        Returns
+        -------
+        ``session`` (null when over everything), ``attempts, calls, answered, replies``, the four token sums,
+        ``cost_usd``, ``cost_unknown`` (replies without a price), ``first_started_at``, ``last_ended_at``.
+        """
+        asked = None if keys is None else asked_frame(keys)
+        tail = self._tail(SMALL, asked)
+        return self.query(lambda connection: total_rows(connection, asked, tail, by_session=by_session))
+
+    def query(self, work: Callable[[Connection], T]) -> T:
+        """Run a question on the database or, if another process holds it for more than a moment, on the parts."""
+        if self.path.exists() or list_parts(self.place.parts):
+            try:
+                return with_database(self.place, work, wait_s=_READ_WAIT_S, quiet=True)
+            except CacheError as error:
+                _log.info("reading the parts of the cache, since: %s", error)
+        for _ in range(_FALLBACK_TRIES):
+            try:
+                with snapshot(self.place) as connection:
+                    return work(connection)
+            except (OSError, duckdb.Error) as error:  # an eviction may replace the parts while they are read
+                failure = error
+        raise CacheError(f"cache {self.path}: its parts cannot be read: {failure}") from failure
+
+    def _lookup(self, asked: pl.DataFrame, tail: pl.DataFrame, not_before: float) -> pl.DataFrame:
+        serving = asked if self.mode.serves else asked.clear()
+        picked = self.query(lambda connection: pick(connection, serving, tail, not_before))
+        check_identity(asked, picked)
+        return picked
+
+    def _tail(self, columns: Sequence[str], asked: pl.DataFrame | None) -> pl.DataFrame:
+        return read_tail(self.place.journal, columns, asked)
+
+    def _fold(self, connection: Connection) -> FoldReport:
+        attempts = taken = lost = 0
+        aside: list[Path] = []
+        live: dict[str, bool] = {}
+        for segment in segments(self.place.journal):
+            alive = live.setdefault(segment.session, is_live(self.place.journal, segment.session))
+            if alive and not segment.closed:
+                continue
+            read = read_segment(segment.path)
+            if read.damage:
+                aside += self._set_aside(segment)
+                lost += len(read.damage)
+            if len(read.rows):
+                folder = generation_folder(self.place.parts, generation(self.place.parts))
+                part = write_part(folder, f"{segment.session}-{segment.number:05d}", read.rows)
+                attempts += adopt(connection, part)
+            segment.path.unlink()  # only now: part and database both have the rows
+            taken += 1
+        for session, alive in live.items():
+            if not alive:
+                self._forget(session)
+        return FoldReport(attempts, taken, lost, tuple(aside))
+
+    def _set_aside(self, segment: Segment) -> list[Path]:
+        damage = read_segment(segment.path).damage
+        written = set_aside(damage)
+        for item in damage:
+            self.place.notify(
+                f"journal {item}: set aside in {written[0].name}, 1 line lost, the rest is used"
+            )
+        return written
+
+    def _forget(self, session: str) -> None:
+        lock = FileLock(self.place.journal / f"{session}.lock")
+        if lock.path.exists() and lock.try_acquire():
+            lock.release(remove=True)

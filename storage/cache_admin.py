@@ -1,0 +1,188 @@
+"""Care of a cache: what is in it, what differs from a call, throwing out, taking in, writing out, making again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet  # type: ignore[import-untyped]
+
+from .attempts import SCHEMA
+from .cache import Cache
+from .cache_database import Doubt, with_database
+from .cache_reading import iter_bodies, read_tail
+from .cache_tables import Connection, adopt, count, rewrite_parts, transaction
+from .cache_where import parse_where
+from .errors import CacheError
+from .parts import Part, generation, generation_folder, list_parts, remove_older
+from .segments import Session, sessions
+
+_ROWS = [name for name in SCHEMA if name != "preimage"]
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What a cache holds. ``outcomes`` is a frame (model, outcome, attempts); ``set_aside`` damaged files kept."""
+
+    attempts: int
+    calls: int
+    outcomes: pl.DataFrame
+    bytes_database: int
+    bytes_parts: int
+    bytes_journal: int
+    sessions: tuple[Session, ...]
+    set_aside: tuple[Path, ...]
+
+
+def info(cache: Cache) -> CacheInfo:
+    """Count what the cache and its unfolded journal hold."""
+    rows = cache.attempts()
+    place = cache.place
+    outcomes = rows.group_by("model", "outcome").agg(pl.len().alias("attempts")).sort("model", "outcome")
+    damaged = [
+        *place.database.parent.glob(f"{place.database.name}.aside-*"),
+        *place.journal.glob("*.damaged"),
+        *place.parts.glob("*/*.damaged"),
+    ]
+    return CacheInfo(
+        attempts=len(rows),
+        calls=rows["key"].n_unique(),
+        outcomes=outcomes,
+        bytes_database=_size(place.database) + _size(place.wal),
+        bytes_parts=sum(part.path.stat().st_size for part in list_parts(place.parts)),
+        bytes_journal=sum(session.bytes for session in sessions(place.journal)),
+        sessions=tuple(sessions(place.journal)),
+        set_aside=tuple(sorted(damaged)),
+    )
+
+
+def evict(cache: Cache, where: str, *, dry_run: bool = False) -> int:
+    """Delete the attempts that satisfy a condition (see `cache_where`), from database and parts.
+
+    Attempts that a live run has not folded yet are not touched.
+
+    Returns
+    -------
+    How many attempts were (or, with ``dry_run``, would be) deleted.
+    """
+    condition = parse_where(where)
+    if not dry_run:
+        cache.fold()
+
+    def work(connection: Connection) -> int:
+        matching = f"SELECT count(*) FROM attempts WHERE {condition.sql}"
+        number = count(connection, matching, condition.values)
+        if number and not dry_run:
+            with transaction(connection):
+                connection.execute(f"DELETE FROM attempts WHERE {condition.sql}", condition.values)
+                connection.execute("DELETE FROM calls WHERE key NOT IN (SELECT key FROM attempts)")
+                rewrite_parts(cache.place.parts, connection)
+            remove_older(cache.place.parts, generation(cache.place.parts))
+        return number
+
+    return with_database(cache.place, work)
+
+
+def rebuild(cache: Cache) -> int:
+    """Make the database again from the parts; damaged parts are first written again from the database.
+
+    Returns
+    -------
+    How many attempts the new database holds.
+    """
+    done = False
+
+    def work(connection: Connection) -> int:
+        nonlocal done
+        if done:
+            return count(connection, "SELECT count(*) FROM attempts")
+        if not all(part.is_sound for part in list_parts(cache.place.parts)):
+            with transaction(connection):
+                rewrite_parts(cache.place.parts, connection)
+        done = True
+        raise Doubt("rebuild was asked for")
+
+    cache.fold()
+    return with_database(cache.place, work)
+
+
+def merge(cache: Cache, other: Cache) -> int:
+    """Take in another cache's attempts. The other is folded first and stays; a repeated merge adds nothing.
+
+    Returns
+    -------
+    How many attempts were new.
+    """
+    if cache.path.resolve() == other.path.resolve():
+        raise CacheError(f"cache {cache.path} cannot be merged into itself")
+    if not other.path.exists() and not list_parts(other.place.parts) and not other.place.journal.is_dir():
+        raise CacheError(f"cache {other.path} does not exist")
+    other.fold()
+
+    def work(connection: Connection) -> int:
+        folder = generation_folder(cache.place.parts, generation(cache.place.parts))
+        folder.mkdir(parents=True, exist_ok=True)
+        new = 0
+        for part in list_parts(other.place.parts):
+            target = folder / part.path.name
+            if target.exists():
+                continue
+            if not part.is_sound:
+                raise CacheError(f"merge stopped: {part.path} is damaged; rebuild cache {other.path} first")
+            temporary = folder / f".{part.path.name}.writing"
+            shutil.copyfile(part.path, temporary)
+            os.replace(temporary, target)
+            new += adopt(connection, Part(target, part.rows, part.digest))
+        return new
+
+    return with_database(cache.place, work)
+
+
+def export(cache: Cache, target: Path) -> int:
+    """Write all attempts, with bodies, to a ``.parquet`` or ``.jsonl`` file, row block by row block.
+
+    Returns
+    -------
+    How many attempts were written. The file appears only when it is complete.
+    """
+    tail = read_tail(cache.place.journal, _ROWS, None)
+    rows = cache.attempts()
+    frames = chain([pl.DataFrame(schema={n: SCHEMA[n] for n in _ROWS})], iter_bodies(cache.query, rows, tail))
+    writers = {".parquet": _write_parquet, ".jsonl": _write_jsonl}
+    if target.suffix not in writers:
+        raise CacheError(f"export to {target}: the name must end in {' or '.join(writers)}")
+    temporary = target.with_name(f".{target.name}.writing")
+    try:
+        writers[target.suffix](temporary, frames)
+        os.replace(temporary, target)
+    except OSError as error:
+        raise CacheError(f"export to {target}: {error.strerror}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    return len(rows)
+
+
+def _write_parquet(target: Path, frames: Iterator[pl.DataFrame]) -> None:
+    first = next(frames)
+    schema = first.to_arrow().schema
+    with pyarrow.parquet.ParquetWriter(target, schema, compression="zstd") as writer:
+        for rows in chain([first], frames):
+            if len(rows):
+                writer.write_table(rows.to_arrow().cast(schema))
+
+
+def _write_jsonl(target: Path, frames: Iterator[pl.DataFrame]) -> None:
+    with target.open("w", encoding="utf-8", newline="\n") as stream:
+        for rows in frames:
+            for row in rows.iter_rows(named=True):
+                stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

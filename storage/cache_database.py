@@ -1,0 +1,254 @@
+"""The DuckDB file of the cache: the only module that opens DuckDB.
+
+The file is opened under our own lock, briefly, and closed (which checkpoints it). It can always be made again
+from the Parquet parts, so any doubt ends the same way: the file is set aside under a new name, and rebuilt.
+Doubt is: DuckDB raises and a full read does not succeed; other rows than the registered parts brought; an older
+generation than on disk. Exceptions are classified by type and by what a full read gives, never by their text,
+which differs by platform.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+import polars as pl
+import pyarrow.dataset  # type: ignore[import-untyped]
+
+from . import cache_tables as tables
+from .attempts import SCHEMA
+from .cache_tables import LIGHT, STORED, Connection
+from .errors import CacheError
+from .locks import FileLock
+from .parts import Part, generation, list_parts, remove_older
+
+T = TypeVar("T")
+Notify = Callable[[str], None]
+_POLL_S = 0.05
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a cache stands. All names derive from the database's path."""
+
+    database: Path
+    notify: Notify
+    wait_s: float
+
+    @property
+    def wal(self) -> Path:
+        """DuckDB's write-ahead log."""
+        return self.database.with_name(self.database.name + ".wal")
+
+    @property
+    def journal(self) -> Path:
+        """Folder of the journal segments."""
+        return self.database.with_name(self.database.name + ".journal")
+
+    @property
+    def parts(self) -> Path:
+        """Folder of the Parquet parts."""
+        return self.database.with_name(self.database.name + ".parts")
+
+    @property
+    def lock(self) -> Path:
+        """Lock file that admits one process at a time to the database."""
+        return self.database.with_name(self.database.name + ".lock")
+
+
+def with_database(
+    place: Place, work: Callable[[Connection], T], *, wait_s: float | None = None, quiet: bool = False
+) -> T:
+    """Run ``work`` on the database under the lock. If the file proves damaged, rebuild it and run ``work`` again.
+
+    ``quiet`` waits without a message, for a caller that has another way.
+
+    Raises
+    ------
+    CacheError
+        If the lock is held for longer than ``wait_s``, or the file is sound and cannot be used (disk full, rights).
+    """
+    limit = place.wait_s if wait_s is None else wait_s
+    lock = FileLock(place.lock)
+    try:
+        place.database.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(limit, None if quiet else place.notify, f"cache {place.database}")
+    except OSError as error:
+        raise CacheError(f"cache {place.database} cannot be written: {error.strerror}") from error
+    try:
+        _wait_for_other_programs(place, limit)
+        try:
+            with _connected(place) as connection:
+                return work(connection)
+        except (duckdb.Error, Doubt) as error:
+            if isinstance(error, duckdb.Error) and _is_sound(place):
+                raise CacheError(f"cache {place.database}: {type(error).__name__}: {error}") from error
+            rebuild(place, str(error) if isinstance(error, Doubt) else type(error).__name__)
+        with _connected(place) as connection:
+            return work(connection)
+    finally:
+        lock.release()
+
+
+@contextmanager
+def snapshot(place: Place) -> Iterator[Connection]:
+    """Give a connection to the Parquet parts alone: needs no lock, so it works while another process writes."""
+    with duckdb.connect(":memory:", config=_config(place)) as connection:
+        paths = [str(part.path) for part in list_parts(place.parts)]
+        empty = pl.DataFrame(schema=SCHEMA).to_arrow()
+        source = pyarrow.dataset.dataset(paths, format="parquet") if paths else empty
+        connection.register("rows_at_rest", source)
+        connection.execute(
+            f"CREATE VIEW attempts AS SELECT {STORED} FROM rows_at_rest WHERE session IS NOT NULL"
+        )
+        # One segment may stand in two parts when a fold was killed; the database drops the copy, so must we.
+        connection.execute(f"CREATE TABLE light AS SELECT DISTINCT ON (session, seq) {LIGHT} FROM attempts")
+        connection.execute("CREATE VIEW calls AS SELECT key, any_value(preimage) AS preimage FROM rows_at_rest "
+                           "WHERE preimage IS NOT NULL GROUP BY key")  # fmt: skip
+        yield connection
+
+
+def rebuild(place: Place, why: str) -> None:
+    """Set the database aside and make it again from the parts. The caller holds the lock."""
+    aside = _set_aside(place)
+    recovered = lost = 0
+    with duckdb.connect(str(place.database), config=_config(place)) as connection:
+        tables.create(connection, generation(place.parts))
+        for part in list_parts(place.parts):
+            taken = _adopted_if_sound(place, connection, part)
+            recovered += taken or 0
+            lost += part.rows if taken is None else 0
+    remove_older(place.parts, generation(place.parts))
+    where = f"set aside as {aside.name}" if aside else "missing"
+    place.notify(
+        f"cache {place.database}: {why}; {where}; rebuilt {recovered} attempts from {place.parts.name}, {lost} lost"
+    )
+
+
+class Doubt(Exception):
+    """The database is not what the parts say it is. Raised within `with_database`, which rebuilds it."""
+
+
+@contextmanager
+def _connected(place: Place) -> Iterator[Connection]:
+    missing = not place.database.exists()
+    if missing and list_parts(place.parts):
+        raise Doubt("the database file is not there")
+    with duckdb.connect(str(place.database), config=_config(place)) as connection:
+        if missing:
+            tables.create(connection, generation(place.parts))
+        _reconcile(place, connection)
+        connection.execute(f"CREATE TEMP VIEW light AS SELECT {LIGHT} FROM attempts")
+        yield connection
+        connection.execute("CHECKPOINT")
+
+
+def _reconcile(place: Place, connection: Connection) -> None:
+    """Bring database and parts into line: the highest generation on disk is the truth."""
+    version, number = connection.execute("SELECT format, generation FROM meta").fetchall()[0]
+    if version != tables.FORMAT:
+        raise CacheError(f"cache {place.database} has format {version}, this program knows {tables.FORMAT}")
+    on_disk = {part.path.name: part for part in list_parts(place.parts)}
+    if on_disk and generation(place.parts) > number:
+        raise Doubt("an eviction was interrupted")
+    known = dict(connection.execute("SELECT name, bytes FROM parts").fetchall())
+    brought = tables.count(connection, "SELECT coalesce(sum(rows), 0) FROM parts")
+    held = tables.count(connection, "SELECT count(*) FROM attempts")
+    if brought != held:
+        raise Doubt(f"the database holds {held} attempts, its parts brought {brought}")
+    for name in on_disk.keys() - known.keys():
+        _adopted_if_sound(place, connection, on_disk[name])
+    whole = all(name in on_disk and on_disk[name].path.stat().st_size == size for name, size in known.items())
+    if not whole:
+        place.notify(
+            f"cache {place.database}: parts are missing or cut; writing them again from the database"
+        )
+        with tables.transaction(connection):
+            tables.rewrite_parts(place.parts, connection)
+        remove_older(place.parts, generation(place.parts))
+
+
+def _adopted_if_sound(place: Place, connection: Connection, part: Part) -> int | None:
+    if part.is_sound:
+        return tables.adopt(connection, part)
+    aside = part.path.with_suffix(".damaged")
+    os.replace(part.path, aside)
+    place.notify(
+        f"cache part {part.path.name} is damaged: set aside as {aside.name}, {part.rows} attempts lost"
+    )
+    return None
+
+
+def _is_sound(place: Place) -> bool:
+    """Read every block: DuckDB checks each one's digest."""
+    try:
+        with duckdb.connect(str(place.database), config=_config(place)) as connection:
+            for table in ("attempts", "calls", "parts", "meta"):
+                connection.execute(f"SELECT count(hash(COLUMNS(*))) FROM {table}").fetchall()
+    except duckdb.Error:
+        return False
+    return True
+
+
+def _set_aside(place: Place) -> Path | None:
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    aside = place.database.with_name(f"{place.database.name}.aside-{stamp}")
+    number = 1
+    while aside.exists():
+        number += 1
+        aside = place.database.with_name(f"{place.database.name}.aside-{stamp}-{number}")
+    if place.wal.exists():
+        os.replace(place.wal, aside.with_name(aside.name + ".wal"))
+    if not place.database.exists():
+        return None
+    os.replace(place.database, aside)
+    return aside
+
+
+def _wait_for_other_programs(place: Place, wait_s: float) -> None:
+    """Wait while a program that does not know our lock (say, DuckDB's own shell) has the file open."""
+    end = time.monotonic() + wait_s
+    told = False
+    while _locked_by_duckdb(place.database):
+        if time.monotonic() >= end:
+            raise CacheError(f"cache {place.database} is open in another program; close it and try again")
+        if not told:
+            place.notify(f"waiting for cache {place.database}: it is open in another program")
+            told = True
+        time.sleep(_POLL_S)
+
+
+def _locked_by_duckdb(path: Path) -> bool:
+    try:
+        with path.open("r+b") as stream:
+            try:
+                import fcntl
+            except ImportError:
+                return False
+            fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except (BlockingIOError, PermissionError):
+        return os.access(path, os.W_OK)
+    except OSError:
+        return False
+    return False
+
+
+def _config(place: Place) -> dict[str, str | bool | int | float | list[str]]:
+    # 256 MB and two threads: a fold runs beside a busy event loop, in a process that should stay under 600 MB.
+    # A high threshold: the log is checkpointed once, when the file is closed, instead of after each 16 MB.
+    return {
+        "memory_limit": "256MB",
+        "threads": 2,
+        "checkpoint_threshold": "1GB",
+        "arrow_large_buffer_size": True,
+        "preserve_insertion_order": True,
+        "temp_directory": str(place.database.with_name(place.database.name + ".tmp")),
+    }

@@ -1,0 +1,112 @@
+"""The tables of the cache database and what is done to them on an open connection.
+
+``attempts`` has a row for each attempt, ``calls`` a preimage for each key, ``parts`` what each Parquet part
+brought and ``meta`` the format and generation. Rows are only ever added (eviction apart); which attempt counts is
+a query's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import polars as pl
+
+from .attempts import SCHEMA, SMALL
+from .parts import PART_ROWS, Part, generation, write_generation
+
+Connection = duckdb.DuckDBPyConnection
+
+FORMAT = 1
+STORED = ", ".join(name for name in SCHEMA if name != "preimage")
+LIGHT = ", ".join(SMALL)
+
+
+@contextmanager
+def registered(connection: Connection, name: str, rows: pl.DataFrame) -> Iterator[None]:
+    """Lend a frame to DuckDB as a table called ``name``."""
+    connection.register(name, rows.to_arrow())
+    try:
+        yield
+    finally:
+        connection.unregister(name)
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """Commit on success, roll back on any exception."""
+    connection.begin()
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+
+
+def adopt(connection: Connection, part: Part) -> int:
+    """Take a part's rows into the database, once: rows that are there already are passed over.
+
+    Returns
+    -------
+    How many attempts were new.
+    """
+    with registered(connection, "incoming", part.read()), transaction(connection):
+        before = count(connection, "SELECT count(*) FROM attempts")
+        connection.execute(
+            f"INSERT INTO attempts BY NAME SELECT {STORED} FROM incoming i WHERE session IS NOT NULL AND NOT EXISTS "
+            "(SELECT 1 FROM attempts a WHERE a.session = i.session AND a.seq = i.seq AND a.key = i.key)"
+        )
+        connection.execute(
+            "INSERT INTO calls SELECT key, any_value(preimage) FROM incoming i WHERE preimage IS NOT NULL "
+            "AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.key = i.key) GROUP BY key"
+        )
+        new = count(connection, "SELECT count(*) FROM attempts") - before
+        connection.execute(
+            "INSERT INTO parts VALUES (?, ?, ?)", [part.path.name, new, part.path.stat().st_size]
+        )
+    return new
+
+
+def rewrite_parts(folder: Path, connection: Connection) -> None:
+    """Write the next generation of parts from the database, within the caller's transaction."""
+    number = max(generation(folder), count(connection, "SELECT generation FROM meta")) + 1
+    parts = write_generation(folder, number, _contents(connection))
+    connection.execute("DELETE FROM parts")
+    connection.execute("UPDATE meta SET generation = ?", [number])
+    for part in parts:
+        rows = 0 if part.path.name.startswith("calls-") else part.rows
+        connection.execute(
+            "INSERT INTO parts VALUES (?, ?, ?)", [part.path.name, rows, part.path.stat().st_size]
+        )
+
+
+def _contents(connection: Connection) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Everything in the database as parts: attempts, then the preimages in rows without a session."""
+    for stem, query in (
+        ("rows", f"SELECT {STORED} FROM attempts"),
+        ("calls", "SELECT key, preimage FROM calls"),
+    ):
+        reader = connection.sql(query).to_arrow_reader(PART_ROWS)
+        for number, batch in enumerate(reader):
+            rows = pl.DataFrame(batch)
+            yield f"{stem}-{number:05d}", pl.concat([pl.DataFrame(schema=SCHEMA), rows], how="diagonal")
+
+
+def create(connection: Connection, number: int) -> None:
+    """Make the empty tables; columns and types come from `attempts.SCHEMA`."""
+    with registered(connection, "shape", pl.DataFrame(schema=SCHEMA)), transaction(connection):
+        connection.execute(f"CREATE TABLE attempts AS SELECT {STORED} FROM shape")
+        connection.execute("CREATE TABLE calls AS SELECT key, preimage FROM shape")
+        connection.execute("CREATE TABLE parts (name VARCHAR, rows BIGINT, bytes BIGINT)")
+        connection.execute(
+            "CREATE TABLE meta AS SELECT ? AS format, ?::BIGINT AS generation", [FORMAT, number]
+        )
+
+
+def count(connection: Connection, query: str, values: Sequence[str | float] = ()) -> int:
+    """Run a query that gives one number."""
+    rows = connection.execute(query, list(values)).fetchall()
+    return int(rows[0][0])
