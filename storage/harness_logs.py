@@ -1,5 +1,6 @@
 """Logs of other evaluation harnesses as tables of answers: which files are logs, and of what."""
 
+import io
 from pathlib import Path
 
 from . import inspect_logs, json_lines, lm_eval_logs, tables
@@ -47,7 +48,7 @@ def read(path: str | Path) -> tables.Table | None:
 
 def _lm_eval(path: str | Path) -> tables.Table | None:
     data = tables.read_bytes(path)
-    first = next((line for line in data.split(b"\n", 1) if line.strip()), b"")
+    first = next((line for line in io.BytesIO(data) if line.strip()), b"")
     if b'"resps"' not in first or b'"doc' not in first:
         return None
     record = json_lines.parse_object(first, f"{path}, row 1")

@@ -5,10 +5,12 @@ Of the archive, `header.json` (or `_journal/start.json` where the run did not en
 reads from 3.14 on; pyarrow reads them here.
 """
 
+import io
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +60,16 @@ def read(path: str | Path) -> tables.Table:
     TableError
         The file is not an Inspect log, is damaged, or holds no samples.
     """
-    source = str(path)
-    header, samples = _archive(path) if source.lower().endswith(".eval") else _document(path)
+    with _opened(path) as (header, samples):
+        return _table(str(path), header, samples)
+
+
+def _table(source: str, header: dict[str, Any], samples: Iterator[Any]) -> tables.Table:
     notes = []
     about = header.get("eval")
     if not isinstance(about, dict) or not isinstance(about.get("model"), str):
         raise TableError(
-            f"{source}: not an Inspect log: 'eval.model' is missing. Other tables: .csv, .jsonl, .parquet."
+            f"{source}: not an Inspect log: 'eval.model' is missing. Other tables: .csv, .tsv, .jsonl, .parquet."
         )
     status = header.get("status", "started")
     if status != "success":
@@ -73,7 +78,7 @@ def read(path: str | Path) -> tables.Table:
         )
     common = {
         "model": about["model"],
-        "benchmark": str(about.get("task") or tables.stem(path)).rsplit("/", 1)[-1],
+        "benchmark": str(about.get("task") or tables.stem(source)).rsplit("/", 1)[-1],
         "effort": _effort(header),
     }
     rows = LogRows(source)
@@ -151,43 +156,48 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _document(path: str | Path) -> tuple[dict[str, Any], list[Any]]:
-    data, _ = utf8(tables.read_bytes(path), str(path))
-    log = parse_object(data, str(path))
-    samples = log.get("samples")
-    return log, samples if isinstance(samples, list) else []
-
-
-def _archive(path: str | Path) -> tuple[dict[str, Any], Iterator[Any]]:
+@contextmanager
+def _opened(path: str | Path) -> Iterator[tuple[dict[str, Any], Iterator[Any]]]:
+    """Header and samples of a log; the samples are unpacked one by one."""
     source = str(path)
-    if Path(path).is_dir() or not Path(path).exists():
-        tables.read_bytes(path)
+    if not source.lower().endswith(".eval"):
+        data, _ = utf8(tables.read_bytes(path), source)
+        log = parse_object(data, source)
+        samples = log.get("samples")
+        yield log, iter(samples if isinstance(samples, list) else [])
+        return
+    # Says what is wrong with a missing or unreadable file in the words of every other table.
+    stream = io.BytesIO(tables.read_bytes(path))
     try:
-        with zipfile.ZipFile(path) as archive:
-            entries = {info.filename: info for info in archive.infolist()}
+        archive = zipfile.ZipFile(stream)
+        entries = {info.filename: info for info in archive.infolist()}
     except _UNREADABLE as error:
         raise TableError(f"{source}: not a readable .eval archive ({error}).") from None
-    start = next((entries[name] for name in ("header.json", "_journal/start.json") if name in entries), None)
-    if start is None:
-        raise TableError(
-            f"{source}: not an Inspect log: it holds neither header.json nor _journal/start.json."
+    with archive:
+        start = next(
+            (entries[name] for name in ("header.json", "_journal/start.json") if name in entries), None
         )
-    names = [name for name in entries if name.startswith("samples/") and name.endswith(".json")]
-    header = parse_object(_entry(source, start), f"{source}, {start.filename}")
-    return header, (parse(_entry(source, entries[name]), f"{source}, {name}") for name in names)
+        if start is None:
+            raise TableError(
+                f"{source}: not an Inspect log: it holds neither header.json nor _journal/start.json."
+            )
+        header = parse_object(_entry(archive, stream, start, source), f"{source}, {start.filename}")
+        names = [name for name in entries if name.startswith("samples/") and name.endswith(".json")]
+        yield (
+            header,
+            (parse(_entry(archive, stream, entries[name], source), f"{source}, {name}") for name in names),
+        )
 
 
-def _entry(source: str, info: zipfile.ZipInfo) -> bytes:
+def _entry(archive: zipfile.ZipFile, stream: io.BytesIO, info: zipfile.ZipInfo, source: str) -> bytes:
     try:
         if info.compress_type != _ZSTANDARD:
-            with zipfile.ZipFile(source) as archive:
-                return archive.read(info.filename)
-        with Path(source).open("rb") as stream:
-            stream.seek(info.header_offset + 26)
-            name_length, extra_length = struct.unpack("<HH", stream.read(4))
-            stream.seek(name_length + extra_length, 1)
-            packed = stream.read(info.compress_size)
-        data = bytes(pa.CompressedInputStream(pa.BufferReader(packed), "zstd").read())
+            return archive.read(info)
+        stream.seek(info.header_offset + 26)
+        name_length, extra_length = struct.unpack("<HH", stream.read(4))
+        stream.seek(name_length + extra_length, 1)
+        packed = pa.BufferReader(stream.read(info.compress_size))
+        data = bytes(pa.CompressedInputStream(packed, "zstd").read())
     except _UNREADABLE as error:
         raise TableError(f"{source}, entry {info.filename}: cannot be unpacked ({error}).") from None
     if len(data) != info.file_size or zlib.crc32(data) != info.CRC:

@@ -84,9 +84,7 @@ def parse_object(text: bytes | str, where: str) -> dict[str, Any]:
     """
     found = parse(text, where)
     if not isinstance(found, dict):
-        raise TableError(
-            f'{where}: found a JSON {_kind(found)}. Expected an object, as in {{"molecule": ...}}.'
-        )
+        raise TableError(f"{where}: found a JSON {_kind(found)}. Expected an object in braces.")
     return found
 
 

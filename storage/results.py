@@ -4,7 +4,7 @@ import io
 import json
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -99,20 +99,13 @@ def replace(path: str | Path, write: Callable[[io.BufferedWriter], object]) -> N
         ) from error
     finally:
         # Nothing is left after a move; after a failure or Ctrl-C the unfinished file goes.
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             beside.unlink(missing_ok=True)
 
 
-def escaped(names: Sequence[str]) -> list[str]:
-    """Column names made safe like text cells."""
-    return _escape(pl.Series(names, dtype=pl.String)).to_list() if names else []
-
-
 def _escape(text: pl.Series) -> pl.Series:
-    name = text.name
-    frame = text.alias("t").to_frame()
-    runs = pl.col("t").str.contains(_FORMULA) & ~pl.col("t").str.contains(_NUMBER)
-    return frame.select(pl.when(runs).then("'" + pl.col("t")).otherwise("t"))["t"].alias(name)
+    runs = text.str.contains(_FORMULA) & ~text.str.contains(_NUMBER)
+    return pl.select(pl.when(runs).then("'" + text).otherwise(text)).to_series().alias(text.name)
 
 
 def _safe(frame: pl.DataFrame) -> pl.DataFrame:
@@ -125,6 +118,5 @@ def _safe(frame: pl.DataFrame) -> pl.DataFrame:
         else:
             text = series
         columns.append(_escape(text) if text.dtype == pl.String else text)
-    return pl.DataFrame(
-        [column.alias(name) for column, name in zip(columns, escaped(frame.columns), strict=True)]
-    )
+    names = _escape(pl.Series(frame.columns, dtype=pl.String)).to_list()
+    return pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])

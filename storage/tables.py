@@ -9,6 +9,7 @@ import functools
 import gzip
 import hashlib
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import polars as pl
 from . import delimited, json_lines
 from .columns import Columns, Parsed, choose, ignored, shown
 from .errors import TableError
-from .text_columns import read_parquet, series_text, text_series, values_text
+from .text_columns import arrow_text, pandas_text, read_parquet, series_text
 
 __all__ = ["KINDS", "Columns", "Table", "digest", "from_frame", "read", "read_bytes", "stem"]
 
@@ -74,7 +75,11 @@ def read(path: str | Path, columns: Columns) -> Table:
     if not data:
         raise TableError(f"{source}: the file is empty.")
     if kind == "parquet":
-        return _typed(read_parquet(data, source), columns, source)
+        table = read_parquet(data, source)
+        found = table.column_names
+        return _typed(
+            found, lambda at: arrow_text(table.column(at), found[at], source), table.num_rows, columns, source
+        )
     if kind == "jsonl":
         return _table(json_lines.read(data, columns, source), columns, source)
     return _table(delimited.read(data, "\t" if kind == "tsv" else ",", columns, source), columns, source)
@@ -91,10 +96,16 @@ def from_frame(frame: Any, columns: Columns) -> Table:
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
     if isinstance(frame, pl.DataFrame):
-        return _typed(frame, columns, FRAME)
+        held = frame
+        return _typed(
+            held.columns, lambda at: series_text(held.to_series(at), FRAME), held.height, columns, FRAME
+        )
     # By name, so that pandas is neither needed nor imported here.
     if type(frame).__module__.split(".")[0] == "pandas" and hasattr(frame, "columns"):
-        return _pandas(frame, columns)
+        found = [str(name) for name in frame.columns]
+        return _typed(
+            found, lambda at: pandas_text(frame.iloc[:, at], found[at], FRAME), len(frame), columns, FRAME
+        )
     raise TableError(
         f"{FRAME}: found a {type(frame).__name__}. Allowed: a polars or pandas data frame, or a path."
     )
@@ -193,32 +204,14 @@ def _absent(name: str, height: int) -> pl.Series:
     return pl.repeat(None, height, dtype=pl.String, eager=True).alias(name)
 
 
-def _typed(frame: pl.DataFrame, columns: Columns, source: str) -> Table:
-    positions = choose(frame.columns, columns, source)
-    chosen = {name: series_text(frame.to_series(at), source).alias(name) for name, at in positions.items()}
+def _typed(
+    found: list[str], text_at: Callable[[int], pl.Series], height: int, columns: Columns, source: str
+) -> Table:
+    """Columns of any type; only those that are wanted are turned into text."""
+    names = [name.strip() for name in found]
+    chosen = {name: text_at(at).alias(name) for name, at in choose(names, columns, source).items()}
     given = None
     if columns.everything:
-        given = pl.DataFrame([series_text(series, source).alias(series.name.strip()) for series in frame])
-    rows = pl.Series("row", range(1, frame.height + 1), dtype=pl.Int64)
-    return _table(Parsed(frame.columns, chosen, given, rows), columns, source)
-
-
-def _pandas(frame: Any, columns: Columns) -> Table:
-    names = [str(name).strip() for name in frame.columns]
-    relevant = names if columns.everything else columns.names
-    series = []
-    for at, name in enumerate(names):
-        column = frame.iloc[:, at]
-        if name not in relevant:
-            series.append(pl.Series(str(at), [], dtype=pl.Null))
-        elif getattr(column.dtype, "kind", "O") in "iuf" and type(column.dtype).__module__.startswith(
-            "numpy"
-        ):
-            series.append(series_text(pl.Series(name, column.to_numpy()), FRAME))
-        else:
-            series.append(text_series(name, values_text(column.tolist(), FRAME, name)))
-    positions = choose(names, columns, FRAME)
-    chosen = {name: series[at].alias(name) for name, at in positions.items()}
-    given = pl.DataFrame(series) if columns.everything else None
-    rows = pl.Series("row", range(1, len(frame) + 1), dtype=pl.Int64)
-    return _table(Parsed(names, chosen, given, rows), columns, FRAME)
+        given = pl.DataFrame([text_at(at).alias(name) for at, name in enumerate(names)])
+    rows = pl.Series("row", range(1, height + 1), dtype=pl.Int64)
+    return _table(Parsed(names, chosen, given, rows), columns, source)
