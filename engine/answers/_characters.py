@@ -1,0 +1,178 @@
+"""Characters and markup: many spellings of one sign become one, before any grammar looks at the text.
+
+Two steps, kept apart because the answer's text is reported as it was written:
+
+- `strip_markup` removes what only decorates (emphasis, LaTeX, HTML, zero-width characters).
+- `normalise` replaces characters one for one, so a span found in its result is a span of its argument.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+
+GROUP_SPACE = "\u202f"
+"""The one space that may stand between groups of three digits, after `normalise`."""
+
+EM_DASH = "\u2014"
+"""Kept apart from the minus: before a number it is as often punctuation."""
+
+EN_DASH = "\u2013"
+
+
+def _one_for_one() -> dict[int, str]:
+    table = {
+        code: str(unicodedata.decimal(chr(code)))
+        for code in range(0x80, sys.maxunicode + 1)
+        if unicodedata.category(chr(code)) == "Nd"
+    }
+    for target, sources in {
+        "-": "\u2212\u2013\u2010\u2011\u2012\ufe63\uff0d\u207b\u2796",
+        EM_DASH: "\u2015\u2e3a",
+        "+": "\uff0b\ufe62\u2795\u207a",
+        ".": "\uff0e\u066b",
+        ",": "\u066c",
+        ";": "\uff0c\u3002\u3001\uff1b",
+        ":": "\uff1a\u2236",
+        "(": "\uff08",
+        ")": "\uff09",
+        "%": "\uff05\u066a",
+        "=": "\uff1d",
+        "~": "\uff5e\u301c\u223c",
+        "≈": "\u2243\u2245\u2252\u2248",
+        "≤": "\u2a7d\u2266",
+        "≥": "\u2a7e\u2267",
+        "<": "\uff1c\u2272",
+        ">": "\uff1e\u2273",
+        "×": "\u2715\u2a2f\u2716\u2a09",
+        "·": "\u22c5\u2219\u2022\u2027\u30fb",
+        "*": "\u2217",
+        "°": "\u00ba\u02da",
+        "µ": "\u03bc",
+        '"': "\u201c\u201d\u201e\u00ab\u00bb",
+        "'": "\u2018\u2019\u02bc\u2032",
+        "^": "\u02c6",
+        "/": "\u2215\u2044\uff0f",
+        GROUP_SPACE: "\u00a0\u2007\u2008\u2009",
+        " ": "\u2002\u2003\u2004\u2005\u2006\u200a\u3000\t\r\v\f",
+    }.items():
+        table |= dict.fromkeys(map(ord, sources), target)
+    # Superscript signs are read with the superscript digits, which are an exponent and no digits of the number.
+    del table[0x207B], table[0x207A]
+    return table
+
+
+_TABLE = _one_for_one()
+_ASCII_CONTROLS = str.maketrans("\t\r\v\f", "    ")
+
+
+def normalise(text: str) -> str:
+    """Replace each character by its plainest equal; the length never changes."""
+    return text.translate(_ASCII_CONTROLS if text.isascii() else _TABLE)
+
+
+# Characters that show nothing.
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\u202a-\u202e]")
+
+# HTML: entities and tags that models write in place of characters.
+_ENTITY = re.compile(
+    r"&(?:#8722|#x2212|minus|nbsp|thinsp|times|middot|lt|gt|le|ge|plusmn|deg|asymp|amp);", re.I
+)
+_ENTITIES = {
+    "#8722": "\u2212", "#x2212": "\u2212", "minus": "\u2212", "nbsp": "\u00a0", "thinsp": "\u2009",
+    "times": "×", "middot": "·", "lt": "<", "gt": ">", "le": "≤", "ge": "≥", "plusmn": "±", "deg": "°",
+    "asymp": "≈", "amp": "&",
+}  # fmt: skip
+_HTML_SUPERSCRIPT = re.compile(r"<sup>\s*([^<>\n]{1,12}?)\s*</sup>", re.I)
+_HTML_BREAK = re.compile(r"</?(?:br|p|div|li|tr|h[1-6])\s*/?>", re.I)
+_HTML_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]{0,20}(?:\s[^<>\n]{0,80})?/?>|<\|[a-z_]{1,24}\|>")
+
+# Bold, in Markdown and HTML. `10**-5` is a power: a star pair after a letter or digit opens nothing.
+BOLD = re.compile(
+    r"(?<![\w*])\*\*\*(?![\s*])([^*\n]{1,300})\*\*\*"
+    r"|(?<![\w*])\*\*(?![\s*])((?:[^*\n]|\*(?!\*)){1,300}?)\*\*"
+    r"|(?<!\w)__(?![\s_])([^_\n]{1,300})__(?!\w)"
+    r"|<(?:b|strong)>([^<>\n]{1,300})</(?:b|strong)>"
+    r"|\\(?:text|math)bf\s*\{([^{}\n]{1,300})\}"
+)
+_ITALIC = re.compile(
+    r"(?<![\w*])\*(?![\s*])([^*\n]{1,300}?)(?<!\s)\*(?![\w*])|(?<!\w)_(?![\s_])([^_\n]{1,300}?)_(?!\w)"
+)
+_LONE_STARS = re.compile(r"(?<![\w*)\s])\*\*(?![\w*-])|(?m:^)\s{0,3}\*\*(?=\S)|\*\*(?m:$)")
+_HEADING = re.compile(r"(?m)^\s{0,3}#{1,6}\s+")
+
+# LaTeX: words become their sign, wrappers vanish, thin spaces inside numbers vanish.
+_LATEX_WORD = re.compile(
+    r"\\(times|cdot|approx|simeq|sim|pm|leqslant|leq|le|geqslant|geq|ge|lt|gt|circ|degree|to|Delta|mu|log|infty|quad)"
+    r"(?![A-Za-z])"
+)
+_LATEX_WORDS = {
+    "times": "×", "cdot": "·", "approx": "≈", "simeq": "≈", "sim": "~", "pm": "±", "leqslant": "≤", "leq": "≤",
+    "le": "≤", "geqslant": "≥", "geq": "≥", "ge": "≥", "lt": "<", "gt": ">", "circ": "°", "degree": "°",
+    "to": "→", "Delta": "Δ", "mu": "µ", "log": "log", "infty": "∞", "quad": " ",
+}  # fmt: skip
+_LATEX_WRAPPER = re.compile(
+    r"\\(?:text|mathrm|mathbf|mathit|textbf|textit|textrm|operatorname|mathsf|rm|bf|ensuremath|num|si|mbox)\s*"
+    r"\{((?:[^{}]|\{[^{}]{0,40}\}){0,300})\}"
+)
+_LATEX_THOUSANDS = re.compile(r"(?<=\d)\{,\}(?=\d)")
+_LATEX_THIN = re.compile(r"(?<=\d)\\[,!](?=\d)")
+_LATEX_SPACE = re.compile(r" ?\\[,;:! ] ?")
+_LATEX_DELIMITER = re.compile(r"\\[()\[\]]|\$+|\\left(?![A-Za-z])|\\right(?![A-Za-z])|\\displaystyle")
+_LATEX_DEGREE = re.compile(r"\^\s*\{?\s*°\s*\}?")
+_ESCAPED = re.compile(r"\\([-+.*_#~%{}])")
+
+
+def _bare(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group is not None)
+
+
+def strip_markup(text: str) -> tuple[str, list[str]]:
+    """Take decoration off a reply.
+
+    Returns
+    -------
+    tuple of str and list of str
+        The text without markup, and the contents of its bold spans (themselves without markup), in order.
+    """
+    bold: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        inner = _bare(match)
+        bold.append(inner)
+        return inner
+
+    if not text.isascii():
+        text = _INVISIBLE.sub("", text)
+    if "&" in text:
+        text = _ENTITY.sub(lambda m: _ENTITIES[m[0][1:-1].lower()], text)
+    text = BOLD.sub(keep, text)
+    plain = _strip_decoration(text)
+    return plain, [_strip_decoration(inner) for inner in bold]
+
+
+def _strip_decoration(text: str) -> str:
+    if "<" in text:
+        text = _HTML_SUPERSCRIPT.sub(r"^{\1}", text)
+        text = _HTML_BREAK.sub("\n", text)
+        text = _HTML_TAG.sub("", text)
+    if "\\" in text or "$" in text or "{,}" in text:
+        text = _strip_latex(text)
+    if "*" in text or "_" in text:
+        text = _ITALIC.sub(_bare, text)
+        text = _LONE_STARS.sub("", text)
+    if "#" in text:
+        text = _HEADING.sub("", text)
+    return text.replace("`", "")
+
+
+def _strip_latex(text: str) -> str:
+    text = _LATEX_THOUSANDS.sub(",", text)
+    text = _LATEX_THIN.sub("\u2009", text)
+    text = _LATEX_WORD.sub(lambda m: _LATEX_WORDS[m[1]], text)
+    text = _LATEX_WRAPPER.sub(r" \1", text)
+    text = _LATEX_DELIMITER.sub("", text)
+    text = _LATEX_SPACE.sub(" ", text)
+    text = _LATEX_DEGREE.sub("°", text)
+    return _ESCAPED.sub(r"\1", text)

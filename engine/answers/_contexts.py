@@ -1,0 +1,170 @@
+"""Numbers that are never the answer: names, structures, identifiers, references, circumstances.
+
+`mask` blanks whole stretches whose digits are no numbers (a SMILES, a CAS number, a list number);
+`is_aside` judges a quantity by what stands beside it (glued to a letter, counts something, a temperature).
+"""
+
+from __future__ import annotations
+
+import re
+
+from ._quantities import Quantity
+from ._units import CONDITIONS, TEMPERATURES, same_unit
+
+# SMILES: atoms with bonds, branches and ring digits; ring digits come in pairs
+_ATOM = r"(?:\[[^\[\]\s]{1,40}\]|Cl|Br|[BCNOPSFIbcnops])"
+_SMILES = re.compile(rf"(?:\(*+[-=#$:/\\~]?{_ATOM}(?:[-=#/\\:]?(?:%\d\d|\d))*+\)*+(?:\.(?=[(\[A-Z]))?)++")
+_BRACKETED = re.compile(r"\[[^\[\]\s]{1,40}\]")
+_RING = re.compile(r"%\d\d|\d")
+_ONE_ATOM = re.compile(_ATOM)
+_TOKEN = re.compile(r"\S++")
+_LONGEST_SMILES = 2000
+
+# a word that names a thing with a number
+_NAMED = (
+    r"molecules?|compounds?|samples?|examples?|entry|steps?|tables?|fig(?:ure|\.)?|eqs?\.?|equations?|refs?\.?"
+    r"|references?|cid|chembl|id|options?|versions?|ver\.?|v\.?|gpt|question|problem|case|no\.|number|section"
+    r"|chapter|page|pp?\.|vol\.?|rule of|part|point|item|method|group|carbons?|position|isomer|cas|model|line|analog(?:ue)?"
+)
+
+# a word for a deviation, not a value
+_DEVIATION = (
+    r"errors?|uncertainty|rmse|mae|mue|r2|r²|r\^2|margin|confidence|standard deviation|std|s\.?d\.?|accuracy|within"
+    r"|molecular weight|molar mass|mol\.? wt\.?|mw|m\.w\.|molecular mass"
+)
+
+_MASKS: tuple[re.Pattern[str], ...] = (
+    re.compile(r"https?://\S++", re.I),
+    # DOI
+    re.compile(r"(?:doi:\s?)?\b10\.\d{4,9}/\S++", re.I),
+    re.compile(r"\bInChI=\S++"),
+    # CAS number, ISO date, clock time
+    re.compile(r"(?<![\w.\-])\d{2,7}-\d{2}-\d(?![\w\-]|\.\d)"),
+    re.compile(r"(?<![\w.])\d{4}-\d{2}-\d{2}(?![\w-])"),
+    re.compile(r"(?<![\w.])\d{1,2}:\d{2}(?::\d{2})?(?![\w:])"),
+    # version: three parts or more, unless they can be groups of three
+    re.compile(r"(?<![\w.])\d{1,4}(?:\.\d{1,2}(?!\d)){2,4}(?![\w.]\d)"),
+    # citation behind a word
+    re.compile(r"(?<=[\w.,)\"'])\s?\[\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,8}\]"),
+    # bicyclo[2.2.1]
+    re.compile(r"(?<=[A-Za-z])\[[\d.,^{}()]{1,60}\]"),
+    # locants: 1,2-di..., 2-(4-..., 4'-, 3,3',5-
+    re.compile(r"(?<![\w.])\d++(?:'{0,2},\d++)*+'{0,2}[a-zA-Z]?'{0,2}-(?=[A-Za-z(\[])"),
+    # pH 7.4
+    re.compile(r"\bpH\s{0,2}(?:of|is|=|~|≈|:)?\s{0,2}\d++(?:\.\d++)?"),
+    re.compile(r"\b\d++(?:\.\d++)?\s?%\s(?:CI|confidence|conf\.)"),
+    # "to 3 significant figures"
+    re.compile(
+        r"\b\d++[\s-](?:sig(?:nificant|\.)?|decimals?|digits?|d\.p\.)(?:\s(?:figures?|digits?|places?))?",
+        re.I,
+    ),
+    re.compile(rf"(?<![\w-])(?:{_NAMED})\s{{0,2}}[#:(]?\s?\d++(?:\.\d++)*+(?![\d]|[eE][-+\d])", re.I),
+    re.compile(r"#\s?\d++(?!\.\d)"),
+    re.compile(
+        rf"(?<![\w-])(?:{_DEVIATION})(?:\s(?:of|is|was|about|around|to|the|estimate|be|approximately))*+"
+        r"\s{0,2}(?:[=:≈~±<>≤]\s{0,2})*+(?:about|approximately)?\s?[-+]?\d++(?:\.\d++)?(?:\s?%)?",
+        re.I,
+    ),
+    re.compile(r"%\d\d(?!\s|$|\d)"),
+)
+
+# list number at the start of a line with more behind it
+_LIST_NUMBER = re.compile(r"(?m)^[ ]{0,6}\(?\d{1,2}[.)][ ]+(?=\S)")
+
+# counts: an integer before a plain word that cannot follow an answer
+_COUNTED = re.compile(r"[\s-]([a-z]{3,})\b")
+_AFTER_ANSWER = frozenset(
+    "and but per from based which since because would should under that this when where using due units unit log"
+    " degrees not than was are were means about approx here given for then with the kcal mol mmol eqv its has have"
+    " respectively according derived rather instead though although while".split()
+)
+
+# circumstances
+_AT = re.compile(
+    r"(?:\b[Aa]t|@|\b[Tt]\s?=|\btemperature(?:\sof|\sis)?:?|\bnear|\bto)\s{0,2}(?:about|~|≈)?\s?\(?$"
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR_BEFORE = re.compile(r"(?:\bin|\bsince|\bby|\(|,|\bet al\.?|\bfrom|\bof|[A-Z][a-z]+)\s{0,2}\(?\Z")
+
+# a name in front: a letter, a bracket, or a sign or bracket behind one (PM6-3, Fe+2, [C]1, f(3)
+_GLUED = re.compile(r"[^\W\d]\Z|[\]%#&@]\Z|\w[-+)/(]\Z|\d:\Z")
+
+_FILL = "W"
+
+
+def mask(normal: str, explicit: bool) -> str:
+    """Replace digits that are no numbers by letters, so the length stays.
+
+    Parameters
+    ----------
+    normal : str
+        Normalised text.
+    explicit : bool
+        The text is the content of an answer tag or box: a leading "5. " is its number, not a list's.
+    """
+    for pattern in _MASKS:
+        normal = pattern.sub(_blank, normal)
+    if not explicit:
+        normal = _LIST_NUMBER.sub(_blank, normal)
+    return _TOKEN.sub(_blank_smiles, normal) if any(mark in normal for mark in "1%2") else normal
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "".join(_FILL if char.isdigit() else char for char in match[0])
+
+
+def _blank_smiles(match: re.Match[str]) -> str:
+    token = match[0]
+    core = token.strip("\"'`,;:?!")
+    if not 4 <= len(core) <= _LONGEST_SMILES or not any(char.isdigit() for char in core):
+        return token
+    return _blank(match) if is_smiles(core.rstrip(".")) else token
+
+
+def is_smiles(token: str) -> bool:
+    """Whether a word is a structure: SMILES grammar, at least two atoms, every ring opened is closed."""
+    for text in (token, token[1:-1] if token.startswith("(") and token.endswith(")") else ""):
+        if not text or not _SMILES.fullmatch(text):
+            continue
+        rings: dict[str, int] = {}
+        for ring in _RING.findall(_BRACKETED.sub("", text)):
+            rings[ring] = rings.get(ring, 0) + 1
+        if all(count % 2 == 0 for count in rings.values()) and len(_ONE_ATOM.findall(text)) >= 2:
+            return True
+    return False
+
+
+def is_aside(normal: str, quantity: Quantity) -> bool:
+    """Whether a quantity belongs to a name, counts something or is a date, whatever else the text says."""
+    before = normal[max(0, quantity.start - 24) : quantity.start]
+    after = normal[quantity.end : quantity.end + 24]
+    if _GLUED.search(before):
+        return True
+    if after[:1].isalpha() or after[:1] == "_" or re.match(r"[-/][A-Za-z]|'", after):
+        return not (after[:1] == "'" and "'" in before)
+    if quantity.integer and quantity.unit is None and quantity.kind != "range":
+        counted = _COUNTED.match(after)
+        if counted and counted[1] not in _AFTER_ANSWER and len(quantity.text) <= 3:
+            return True
+        if _YEAR.fullmatch(quantity.text) and _YEAR_BEFORE.search(before):
+            return True
+    return False
+
+
+def is_circumstance(normal: str, quantity: Quantity, declared: str | None) -> bool:
+    """Whether a quantity states a circumstance: "at 25 °C", "10 mg of", "760 mmHg"."""
+    unit = quantity.unit
+    if unit not in CONDITIONS:
+        return False
+    if declared is not None and (
+        same_unit(unit, declared) or (unit in TEMPERATURES and declared in TEMPERATURES)
+    ):
+        return False
+    if unit in TEMPERATURES and declared is None:
+        return stated_at(normal, quantity)
+    return True
+
+
+def stated_at(normal: str, quantity: Quantity) -> bool:
+    """Whether a temperature is introduced as a circumstance ("at 25 °C")."""
+    return bool(_AT.search(normal[max(0, quantity.start - 24) : quantity.start]))

@@ -1,0 +1,224 @@
+"""The grammar of one written number. Input is what `normalise` returns.
+
+    number    = [ sign ] run [ spread ] [ exponent ]  |  [ sign ] "10" raised
+    run       = digits, with points, commas and group separators between them
+    exponent  = "e" [ sign ] digits  |  "d" sign digits  |  times "10" raised
+    raised    = ( "^" | "**" ) [ "{" | "(" ] [ sign ] digits [ ")" | "}" ]  |  superscripts
+
+A run is cut at its longest and then classified as a whole, so that no prefix of an irregular run ("1.234,5",
+"12,34") can pass for a number. Quantifiers are possessive or bounded: one pass, linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ._characters import EM_DASH, EN_DASH, GROUP_SPACE
+
+# run
+_RUN = re.compile(rf"(?:(?<![\d.])\.(?=\d))?+\d++(?:[.,'_{GROUP_SPACE}]\d++)*+")
+
+# classes of a run
+_POINT = re.compile(r"\d++(?:\.\d++)?|\.\d++")
+_GROUPED = re.compile(rf"[1-9]\d{{0,2}}([,'_{GROUP_SPACE}])\d{{3}}(?:\1\d{{3}})*+(?:\.\d++)?")
+_ONE_COMMA = re.compile(r"\d++,\d++")
+
+# spread: digits in parentheses right after the last digit, 3.05(2)
+_SPREAD = re.compile(r"\((\d{1,3})\)(?![\w(])")
+
+# exponent; each pattern has the groups sign and digits. Letters may follow only as a unit.
+_AFTER = r"(?:(?=(?:mol|kcal|kJ|mM|nM|µM|M|g|mg|cm|eV)(?:\b|/))|(?![\w^]|\.\d))"
+_E_FORMS = (
+    re.compile(rf" ?[eE]([-+])(\d++){_AFTER}"),
+    re.compile(rf"[eE]()(\d++){_AFTER}"),
+)
+_FORTRAN = re.compile(rf"[dD]([-+])(\d{{1,3}}){_AFTER}")
+_E_CUT = re.compile(r"[eE][-+]?(?![\w+-])")
+_TIMES = re.compile(rf"[ {GROUP_SPACE}]{{0,3}}[xX×·*][ {GROUP_SPACE}]{{0,3}}10(?!\d|[.,]\d)")
+
+# raised
+_RAISED_FORMS = (
+    re.compile(r" ?(?:\^|\*\*) ?\{ ?\(?([-+]?) ?(\d++) ?\)?\}"),
+    re.compile(r" ?(?:\^|\*\*) ?\( ?([-+]?) ?(\d++) ?\)"),
+    re.compile(r" ?(?:\^|\*\*) ?([-+]?)(\d++)(?!\.\d)"),
+    re.compile(r"\^?\{?([⁺⁻]?)([⁰¹²³⁴-⁹]++)\}?"),
+)
+_RAISED_CUT = re.compile(r"\s{0,3}(?:\^|\*\*)[ {(]{0,3}[-+]?\s*+$|⁻(?![⁰¹²³⁴-⁹])")
+_RAISED_ODD = re.compile(r" ?(?:\^|\*\*)[ ({]{0,3}[-+]?[\d.]*+|[⁰¹²³⁴-⁹⁺⁻]++")
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+
+# sign: what may stand before an attached one, and before one with a space behind it
+_BEFORE_SIGN = frozenset(" \n([{=:<>≤≥~≈\"',;/|→±!?$…×" + EM_DASH + GROUP_SPACE)
+_BEFORE_SPACED_SIGN = re.compile(
+    r"(?:[=:≈~<>≤≥(\[]|\b(?:is|be|of|was|about|approximately|around|to|and))\s*+$"
+)
+
+_NO_READING = frozenset(
+    (
+        "decimal-comma",
+        "irregular",
+        "incomplete",
+        "bare-exponent",
+        "raised",
+        "product",
+        "em-dash",
+        "spaced-dash",
+        "odd-sign",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Numeral:
+    """One written number. ``digits`` is None where the writing has no single reading; ``flags`` say why."""
+
+    start: int
+    end: int
+    text: str
+    digits: str | None
+    flags: tuple[str, ...] = ()
+    spread: str | None = None
+    signed: bool = False
+
+
+def find_numerals(normal: str, written: str) -> list[Numeral]:
+    """All numbers of a text, in order, without overlap.
+
+    Parameters
+    ----------
+    normal, written : str
+        The text after `normalise`, and before it: of the same length.
+    """
+    found: list[Numeral] = []
+    position = 0
+    while match := _RUN.search(normal, position):
+        found.append(_read_run(normal, written, match, position))
+        position = found[-1].end
+    return found
+
+
+def _read_run(normal: str, written: str, run: re.Match[str], floor: int) -> Numeral:
+    mantissa, flags = _mantissa(run[0])
+    end, spread = run.end(), None
+    if mantissa and "." in mantissa and (parenthesis := _SPREAD.match(normal, end)):
+        spread, end = parenthesis[1], parenthesis.end()
+    if run[0] == "10" and (power := _raised(normal, end)):
+        mantissa, (exponent, end) = "1", power
+    else:
+        exponent, end, more = _exponent(normal, end)
+        flags += more
+    start, sign, doubts = _sign(normal, written, run.start(), floor)
+    flags += doubts
+    known = mantissa is not None and not _NO_READING.intersection(flags)
+    digits = join_digits(sign, mantissa, exponent) if known and mantissa is not None else None
+    return Numeral(start, end, written[start:end], digits, flags, spread, start < run.start())
+
+
+def _mantissa(run: str) -> tuple[str | None, tuple[str, ...]]:
+    """Classify a whole run. One group of three behind one comma is read as thousands, and says so."""
+    if _POINT.fullmatch(run):
+        return run, ()
+    if grouped := _GROUPED.fullmatch(run):
+        one_comma = grouped[1] == "," and run.count(",") == 1 and "." not in run
+        return run.replace(grouped[1], ""), ("thousands", "one-comma") if one_comma else ("thousands",)
+    return None, ("decimal-comma",) if _ONE_COMMA.fullmatch(run) else ("irregular",)
+
+
+def _exponent(normal: str, end: int) -> tuple[str, int, tuple[str, ...]]:
+    """The exponent that starts at ``end`` as text ("" if there is none), where it ends, and flags."""
+    for form in _E_FORMS:
+        if match := form.match(normal, end):
+            return match[1] + match[2], match.end(), ()
+    if match := _FORTRAN.match(normal, end):
+        return match[1] + match[2], match.end(), ("fortran",)
+    if match := _E_CUT.match(normal, end):
+        return "", match.end(), ("incomplete",)
+    if times := _TIMES.match(normal, end):
+        after = times.end()
+        if power := _raised(normal, after):
+            return *power, ()
+        if cut := _RAISED_CUT.match(normal, after):
+            return "", cut.end(), ("incomplete",)
+        bare = re.compile(r" ?[-+]\d++").match(normal, after)
+        return "", bare.end() if bare else after, ("bare-exponent" if bare else "product",)
+    if odd := _RAISED_ODD.match(normal, end):
+        return "", odd.end(), ("raised",)
+    return "", end, ()
+
+
+def _raised(normal: str, end: int) -> tuple[str, int] | None:
+    for form in _RAISED_FORMS:
+        if match := form.match(normal, end):
+            return (match[1] + match[2]).translate(_SUPERSCRIPTS), match.end()
+    return None
+
+
+def _sign(normal: str, written: str, start: int, floor: int) -> tuple[int, str, tuple[str, ...]]:
+    """Where the number starts with its sign, the sign, and doubts about it.
+
+    A dash is no sign right behind another number (a range), a letter or a bracket (a name). An em dash, a spaced
+    en dash, or a dash between a word and a number is punctuation as often as a minus: doubted, not decided.
+    """
+    before = normal[floor:start]
+    tight = before.rstrip(" " + GROUP_SPACE)
+    if not tight or tight[-1] not in "+-" + EM_DASH:
+        return start, "", ()
+    at = floor + len(tight) - 1
+    head = normal[floor:at]
+    if not head and floor:
+        return start, "", ()
+    if tight[-1] == EM_DASH:
+        return at, "", ("em-dash",)
+    if head.endswith(("+", "+/", "±", "± ")):
+        return start, "", ()
+    if len(tight) == len(before):
+        range_dash = floor > 0 and head.strip() == "-"
+        if not head or head[-1] in _BEFORE_SIGN or range_dash:
+            return at, tight[-1], ()
+        # Behind a letter it is a hyphen, and the number part of a name; behind anything else nobody knows.
+        return (start, "", ()) if head[-1].isalnum() else (at, "", ("odd-sign",))
+    if floor and not head.strip():
+        return start, "", ()
+    if written[at] == EN_DASH:
+        return at, "", ("spaced-dash",)
+    true_minus = written[at] == "\u2212" and (not head or head[-1] in _BEFORE_SIGN)
+    if true_minus or not normal[:at].strip() or _BEFORE_SPACED_SIGN.search(head[-20:]):
+        return at, tight[-1], ("spaced-sign",)
+    return at, "", ("spaced-dash",)
+
+
+_SPACED = re.compile(r"[\s\"'(]*+[-+]?[1-9]\d{0,2}(?: \d{3})++(?:\.\d++)?(?:[ ]?[^\d\s]{1,8})?[\s\"').]*+")
+
+
+def spaced_thousands(normal: str) -> str | None:
+    """A text that is nothing but one number grouped by plain spaces, with group spaces in their place."""
+    if not _SPACED.fullmatch(normal):
+        return None
+    return re.sub(r"(?<=\d) (?=\d{3})", GROUP_SPACE, normal)
+
+
+def join_digits(sign: str, mantissa: str, exponent: str) -> str:
+    """Plain ASCII decimal text: one leading digit at least, no plus, no leading zeros, lower-case e.
+
+    Trailing zeros stay: they are figures.
+    """
+    whole, point, fraction = mantissa.partition(".")
+    text = ("-" if sign == "-" else "") + (whole.lstrip("0") or "0") + point + fraction
+    if not exponent:
+        return text
+    digits = exponent.lstrip("+-").lstrip("0") or "0"
+    return f"{text}e{'-' if exponent.startswith('-') else ''}{digits}"
+
+
+def count_figures(digits: str) -> tuple[int, int]:
+    """Figures that decimal text carries, ``(written, stripped)``; zero carries none.
+
+    Written: trailing zeros after a decimal point count, those of an integer do not. Stripped: none count.
+    """
+    mantissa = digits.lstrip("+-").partition("e")[0]
+    figures = mantissa.replace(".", "").lstrip("0")
+    stripped = len(figures.rstrip("0"))
+    if not stripped:
+        return 0, 0
+    return (len(figures) if "." in mantissa else stripped), stripped

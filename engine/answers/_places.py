@@ -1,0 +1,185 @@
+"""Where replies put their answer: tags, boxes, JSON fields, answer lines, conclusions, names, lines of its own.
+
+Each finder returns contents or spans in the order of the text; the reader takes the last that holds an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The content of a tag, box or JSON field; ``flags`` tell how it was closed."""
+
+    content: str
+    flags: tuple[str, ...] = ()
+    unit: str | None = None
+
+
+# tags: [ANSWER]..[/ANSWER], <answer>..</answer>, <final_answer>, in any case
+_TAG_NAMES = r"(?:final[ _-]?)?(?:answer|ans|prediction|result|value|number|estimate)"
+_TAG = re.compile(
+    rf"<\s?(?P<close>/)?\s?(?P<name>{_TAG_NAMES})\s?>|\[\s?(?P<close2>/)?\s?(?P<name2>{_TAG_NAMES})\s?\]"
+    rf"|<\|(?P<begin>begin|end)_of_answer\|>",
+    re.I,
+)
+
+
+def find_tags(text: str) -> list[Place]:
+    """Contents of answer tags, in the order in which they close; one never closed runs to the end."""
+    found: list[Place] = []
+    opened: list[int] = []
+    for match in _TAG.finditer(text):
+        if not (match["close"] or match["close2"] or (match["begin"] or "").lower() == "end"):
+            opened.append(match.end())
+        elif opened:
+            found.append(Place(_TAG.sub(" ", text[opened.pop() : match.start()])))
+            # An outer tag repeats what its inner one holds.
+            opened.clear()
+    if opened:
+        # Generation often stops at the closing tag and leaves it out.
+        found.append(Place(text[opened[-1] :], ("unclosed",)))
+    return found
+
+
+# boxes: \boxed{..}, \fbox{..}; a backslash b that was read as an escape is a backspace
+_BOX = re.compile(r"(?:\\+b|\x08)oxed\s{0,2}\{|\\+(?:fbox|framebox|boxed\*)\s{0,2}\{")
+_LONGEST_BOX = 2000
+
+
+def find_boxes(text: str) -> list[Place]:
+    """Contents of LaTeX boxes, braces balanced, in order; inner boxes come before their outer one's end."""
+    found = []
+    for match in _BOX.finditer(text):
+        content, closed = _balanced(text, match.end())
+        found.append(Place(_BOX.sub("{", content), () if closed else ("unclosed",)))
+    return found
+
+
+def _balanced(text: str, start: int) -> tuple[str, bool]:
+    depth = 1
+    stop = min(len(text), start + _LONGEST_BOX)
+    for brace in re.compile(r"[{}]").finditer(text, start, stop):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return text[start : brace.start()], True
+    return text[start:stop], False
+
+
+# JSON fields; keys in quotes of either kind, with or without a property's name
+_KEYS = r"(?:final[ _-]?)?(?:answer|prediction|predicted[ _-]?value|value|result|estimate|predicted|predicted[ _-]?\w{1,20})"
+_SCALAR = r"""\s*+(?:"((?:[^"\\\n]|\\.){0,300})"|'([^'\n]{0,300})'|([^\s,}\]"'{\[][^,}\]\n"]{0,60}))"""
+_UNIT_KEY = re.compile(r"""["']units?["']\s*+:\s*+["']([^"'\n]{1,40})["']""", re.I)
+
+
+def find_fields(text: str, names: Sequence[str]) -> list[Place]:
+    """Values of answer fields of JSON objects, in order. A unit field anywhere in the text comes along."""
+    if "{" not in text:
+        return []
+    keys = "|".join([_KEYS, *map(re.escape, names)])
+    unit = _UNIT_KEY.search(text)
+    return [
+        Place(next(group for group in match.groups() if group is not None), (), unit[1] if unit else None)
+        for match in re.finditer(rf"""[{{,\s]["'](?:{keys})["']\s*+:{_SCALAR}""", text, re.I)
+    ]
+
+
+# answer lines. What follows the marker is the answer.
+_IS = r"(?:\s{0,3}(?:=>|->|→|is|was|would be|[:=]|—|–|\s-(?=\s))){1,3}\s{0,3}"
+_ANSWER = re.compile(
+    r"\b(?:final|my|the|short)?\s?\b(?:answer|ans|antwort|respuesta|réponse|risposta|resposta|ответ)"
+    rf"(?:\s?\([^()\n]{{0,40}}\))?(?:{_IS}|\s(?=[-+.]?\d))"
+    rf"|\bfinal\s(?:result|value|prediction|estimate|number)(?:\s?\([^()\n]{{0,40}}\))?{_IS}"
+    r"|(?:答案|回答)\s?(?:是|为|[:=])+\s?"
+    r"|(?m:^)\s{0,3}A\s?:\s{0,3}"
+    r"|(?m:^)\s{0,3}(?:the\s|my\s)?(?:final\s)?answer\s?:?\s?\n",
+    re.I,
+)
+
+# conclusions: what is estimated, predicted, concluded, in the rest of the sentence
+_CONCLUSION = re.compile(
+    r"\bI(?:'d|\swould|\swill|'ll)?\s(?:therefore\s)?(?:estimate|predict|guess|say|go with|propose|report|settle on|conclude)\b"
+    r"|\bmy\s(?:best\s|final\s|own\s)?(?:estimate|prediction|guess|value)\b"
+    r"|\b(?:best|final|overall)\s(?:estimate|guess|prediction)\b"
+    r"|\b(?:predicted|estimated|predict|estimate|prediction)\b(?=[^.\n]{0,60}(?:[:=≈~]|\bis\b|\bof\b|\bat\b))"
+    r"|\bthe\s(?:final\s|numerical\s)?(?:value|result)\s(?:is|would be|=)"
+    r"|(?m:^)\s{0,3}(?:value|result|prediction|estimate|output)\s?[:=]"
+    r"|\b(?:therefore|thus|hence|in conclusion|in summary)\b",
+    re.I,
+)
+
+# ends of a sentence
+_SENTENCE_END = re.compile(r"\n|[.!?]['\")]?\s+(?=[A-Z\"'(])|(?<=\d)\.\s+(?=[-+\d])|[.!?]\s*+$|;\s")
+
+_BLANK = re.compile(r"[ \n|]*+")
+
+# a property's name before its value
+_AFTER_NAME = (
+    r"(?:\s?\([^()\n]{0,40}\))?\s{0,3}"
+    r"(?=[-+.]?\d|[=:≈~<>≤≥]|(?:is|was|of|value|would|about|around|approx(?:imately)?)\b)"
+)
+
+# a line of its own: at most a short label before the number
+_OWN_LINE = re.compile(r"(?m)^(?=[^\n]{1,120}$)[^\n]*?\d[^\n]*$")
+
+_REVISION = re.compile(
+    r"\b(?:wait|actually|correction|scratch that|on second thought|i mean|rather|let me re)", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of the text behind a marker: its sentence, and where the reply goes on."""
+
+    start: int
+    end: int
+    rest: int
+
+
+class Sentences:
+    """Ends of the sentences of a text, found once."""
+
+    def __init__(self, normal: str) -> None:
+        self.normal = normal
+        self._ends = [(match.start(), match.end()) for match in _SENTENCE_END.finditer(normal)]
+
+    def after(self, start: int) -> Span:
+        """The sentence from a position on; where the rest of the line is empty, that of the next line with text."""
+        start = _BLANK.match(self.normal, start).end()  # type: ignore[union-attr]
+        index = bisect_left(self._ends, (start, 0))
+        length = len(self.normal)
+        end, rest = self._ends[index] if index < len(self._ends) else (length, length)
+        return Span(start, end, rest)
+
+
+def find_answer_lines(sentences: Sentences) -> list[Span]:
+    """What stands behind "Answer:" and its like, in order."""
+    return [sentences.after(match.end()) for match in _ANSWER.finditer(sentences.normal)]
+
+
+def find_conclusions(sentences: Sentences) -> list[Span]:
+    """What stands behind "I estimate", "therefore" and their like, in order."""
+    return [sentences.after(match.end()) for match in _CONCLUSION.finditer(sentences.normal)]
+
+
+def find_named(sentences: Sentences, names: Sequence[str]) -> list[Span]:
+    """What stands behind a name of the property."""
+    if not names:
+        return []
+    pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    found = re.finditer(rf"(?<!\w)(?:{pattern}){_AFTER_NAME}", sentences.normal, re.I)
+    return [sentences.after(match.end()) for match in found]
+
+
+def is_revised(text: str) -> bool:
+    """Whether a text takes back what was said before it."""
+    return _REVISION.search(text) is not None
+
+
+def find_lines(normal: str) -> list[Span]:
+    """Lines that hold a number and little else."""
+    return [Span(match.start(), match.end(), match.end()) for match in _OWN_LINE.finditer(normal)]
