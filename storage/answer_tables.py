@@ -132,7 +132,7 @@ def _one_answer(frame: pl.DataFrame, source: str, notes: list[str]) -> pl.DataFr
     predicted = pl.col("prediction").is_not_null()
     both = frame.select((written & predicted).sum()).item()
     if both:
-        notes.append(f"{source}: {both} rows have an answer and a prediction; the answer is used.")
+        notes.append(f"{source}: rows with an answer and a prediction: {both}; the answer is used.")
     wrong = frame.filter(predicted & ~written & plain_number("prediction").is_null())
     if wrong.height:
         notes.append(

@@ -62,6 +62,7 @@ class Parsed:
     rows: pl.Series
     blank: int = 0
     notes: list[str] = field(default_factory=list)
+    floats: tuple[str, ...] = ()
 
 
 def choose(found: Sequence[str], wanted: Columns, source: str) -> dict[str, int]:

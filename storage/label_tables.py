@@ -104,6 +104,10 @@ def _joined(parts: list[tables.Table]) -> Labels:
 
 def _checked(table: tables.Table, notes: list[str], left_out: dict[str, int]) -> pl.DataFrame:
     source = table.path
+    if "label" in table.floats:
+        notes.append(
+            f"{source}: the labels are floats; zeros written at the end of a number (2.50) are lost."
+        )
     default = "labels" if source == tables.FRAME else tables.stem(source)
     frame = identify(table.frame).with_columns(
         stripped("benchmark").fill_null(default),
@@ -145,13 +149,13 @@ def _judged(frame: pl.DataFrame, source: str, notes: list[str], left_out: dict[s
         (pl.col("smiles").drop_nulls().n_unique().over(ids) > 1).alias("shared_id"),
     )
     for column, what in (
-        ("conflict", "stand for different labels: kept for the floors, left out of scoring"),
-        ("shared_id", "stand for different structures"),
+        ("conflict", "different labels (kept for the floors, left out of scoring)"),
+        ("shared_id", "different structures"),
     ):
         found = frame.filter(column)
         if found.height:
-            distinct = found.n_unique(ids)
             notes.append(
-                f"{source}: {distinct} molecule ids {what} (first: {found['molecule'][0]!r}, row {found['row'][0]})."
+                f"{source}: molecule ids with {what}: {found.n_unique(ids)}, "
+                f"first {found['molecule'][0]!r} in row {found['row'][0]}."
             )
     return frame

@@ -8,6 +8,7 @@ import difflib
 import functools
 import gzip
 import hashlib
+import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ KINDS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
+_FLOAT = re.compile("(half)?float|double", re.IGNORECASE)
 _ALLOWED = ".csv, .tsv, .jsonl, .ndjson (each also with .gz) and .parquet"
 
 
@@ -49,6 +51,8 @@ class Table:
         Sentences for the report: what was ignored or converted.
     left_out
         Number of records left out, by reason.
+    floats
+        Wanted columns that held floats, so that zeros once written at the end of a number are lost.
     given
         With `Columns.everything`: all columns of the input, as text, in their order.
     """
@@ -57,6 +61,7 @@ class Table:
     path: str
     notes: list[str] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
+    floats: tuple[str, ...] = ()
     given: pl.DataFrame | None = None
 
 
@@ -76,9 +81,13 @@ def read(path: str | Path, columns: Columns) -> Table:
         raise TableError(f"{source}: the file is empty.")
     if kind == "parquet":
         table = read_parquet(data, source)
-        found = table.column_names
+        typed = [(field.name, field.type) for field in table.schema]
         return _typed(
-            found, lambda at: arrow_text(table.column(at), found[at], source), table.num_rows, columns, source
+            typed,
+            lambda at: arrow_text(table.column(at), typed[at][0], source),
+            table.num_rows,
+            columns,
+            source,
         )
     if kind == "jsonl":
         return _table(json_lines.read(data, columns, source), columns, source)
@@ -97,14 +106,13 @@ def from_frame(frame: Any, columns: Columns) -> Table:
         frame = frame.collect()
     if isinstance(frame, pl.DataFrame):
         held = frame
-        return _typed(
-            held.columns, lambda at: series_text(held.to_series(at), FRAME), held.height, columns, FRAME
-        )
+        typed = list(held.schema.items())
+        return _typed(typed, lambda at: series_text(held.to_series(at), FRAME), held.height, columns, FRAME)
     # By name, so that pandas is neither needed nor imported here.
     if type(frame).__module__.split(".")[0] == "pandas" and hasattr(frame, "columns"):
-        found = [str(name) for name in frame.columns]
+        found = [(str(name), dtype) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)]
         return _typed(
-            found, lambda at: pandas_text(frame.iloc[:, at], found[at], FRAME), len(frame), columns, FRAME
+            found, lambda at: pandas_text(frame.iloc[:, at], found[at][0], FRAME), len(frame), columns, FRAME
         )
     raise TableError(
         f"{FRAME}: found a {type(frame).__name__}. Allowed: a polars or pandas data frame, or a path."
@@ -197,7 +205,7 @@ def _table(parsed: Parsed, columns: Columns, source: str) -> Table:
     if parsed.blank:
         left_out["blank line"] = parsed.blank
         notes.append(f"{source}: {parsed.blank} blank line{'s' if parsed.blank > 1 else ''} skipped.")
-    return Table(pl.DataFrame([parsed.rows, *wanted]), source, notes, left_out, parsed.given)
+    return Table(pl.DataFrame([parsed.rows, *wanted]), source, notes, left_out, parsed.floats, parsed.given)
 
 
 def _absent(name: str, height: int) -> pl.Series:
@@ -205,13 +213,19 @@ def _absent(name: str, height: int) -> pl.Series:
 
 
 def _typed(
-    found: list[str], text_at: Callable[[int], pl.Series], height: int, columns: Columns, source: str
+    named: list[tuple[str, Any]],
+    text_at: Callable[[int], pl.Series],
+    height: int,
+    columns: Columns,
+    source: str,
 ) -> Table:
-    """Columns of any type; only those that are wanted are turned into text."""
-    names = [name.strip() for name in found]
-    chosen = {name: text_at(at).alias(name) for name, at in choose(names, columns, source).items()}
+    """Columns of any type, given by name and type; only those that are wanted are turned into text."""
+    names = [name.strip() for name, _ in named]
+    positions = choose(names, columns, source)
+    chosen = {name: text_at(at).alias(name) for name, at in positions.items()}
     given = None
     if columns.everything:
         given = pl.DataFrame([text_at(at).alias(name) for at, name in enumerate(names)])
     rows = pl.Series("row", range(1, height + 1), dtype=pl.Int64)
-    return _table(Parsed(names, chosen, given, rows), columns, source)
+    floats = tuple(name for name, at in positions.items() if _FLOAT.match(str(named[at][1])))
+    return _table(Parsed(names, chosen, given, rows, floats=floats), columns, source)

@@ -59,7 +59,7 @@ def values_text(values: Iterable[Any], source: str, column: str) -> list[str | N
             texts.append(_value_text(value))
         except (TypeError, ValueError):
             raise TableError(
-                f"{source}, row {row}, column '{column}': found a {type(value).__name__}. {_ALLOWED}"
+                f"{source}, row {row}, column '{column}': found a value of type {type(value).__name__}. {_ALLOWED}"
             ) from None
     return texts
 

@@ -69,7 +69,7 @@ class TestAnswers:
             ("", None),
             ("y", None),
         ]
-        assert noted(found, "1 rows have an answer and a prediction")
+        assert noted(found, "an answer and a prediction: 1")
 
     def test_predictions_that_are_no_numbers_are_named_and_kept(self, tmp_path: Path) -> None:
         found = answers(tmp_path, "model,molecule,prediction\nm,a,inf\nm,b,none given\nm,c,\u22123.1\n")
@@ -197,7 +197,7 @@ class TestLabels:
     def test_different_labels_of_a_molecule_are_a_conflict(self, tmp_path: Path) -> None:
         found = labels(tmp_path, "molecule,label\na,1\nb,2\na,3\na,1\n")
         assert found.frame.select("row", "conflict").rows() == [(2, True), (3, False), (4, True)]
-        assert noted(found, "1 molecule ids stand for different labels", "'a'", "row 2")
+        assert noted(found, "ids with different labels", ": 1, first 'a' in row 2")
 
     def test_an_id_of_two_structures_is_marked_and_keeps_both(self, tmp_path: Path) -> None:
         found = labels(tmp_path, "molecule,smiles,label\n-,O,1\n-,C,1\nb,N,2\n")
@@ -250,6 +250,19 @@ class TestLabels:
             assert found.frame.select("file", "row", "benchmark", "label").rows() == [
                 ("<frame>", 1, "labels", "2.50")
             ]
+            assert found.notes == []
+
+    def test_labels_that_were_floats_are_noted(self, tmp_path: Path) -> None:
+        columns = {"molecule": ["a", "b"], "label": [2.5, 3.0]}
+        path = tmp_path / "t.parquet"
+        pl.DataFrame(columns).write_parquet(path)
+        for found in (
+            imports.load_labels(path),
+            imports.labels_from_frame(pl.DataFrame(columns)),
+            imports.labels_from_frame(pd.DataFrame(columns)),
+        ):
+            assert found.frame["label"].to_list() == ["2.5", "3"]
+            assert noted(found, "the labels are floats")
 
     @needs_shared
     @pytest.mark.parametrize(

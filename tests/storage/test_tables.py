@@ -81,6 +81,11 @@ def test_json_lines_accept_lone_surrogates_and_endless_digits(tmp_path: Path) ->
     assert rows(tables.read(path, LABELS)) == [(1, "x\ufffdy", digits)]
 
 
+def test_what_was_converted_is_noted(tmp_path: Path) -> None:
+    path = put(tmp_path, "t.csv", "molecule,label\nwater,-3.10\n".encode("utf-16"))
+    assert tables.read(path, LABELS).notes == [f"{path}: read as UTF-16 text."]
+
+
 def test_rows_are_lines_of_the_file_despite_blank_lines_and_quoted_newlines(tmp_path: Path) -> None:
     table = tables.read(put(tmp_path, "t.csv", '\nmolecule,label\n"a\nb\n",1\n\n,,\n  \nc,2\n'), LABELS)
     assert rows(table) == [(3, "a\nb\n", "1"), (9, "c", "2")]
@@ -339,9 +344,12 @@ def test_frames_pass_the_same_checks() -> None:
         (pl.DataFrame({"molecule": ["a"], "label": [[1]]}), "column 'label' holds List"),
         (
             pd.DataFrame({"molecule": ["a", "b"], "label": [1, pd.Timestamp(0)]}),
-            "row 2, column 'label': found a Timestamp",
+            "row 2, column 'label': found a value of type Timestamp",
         ),
-        (pd.DataFrame({"molecule": ["a"], "label": [10**5000]}), "row 1, column 'label': found a int"),
+        (
+            pd.DataFrame({"molecule": ["a"], "label": [10**5000]}),
+            "row 1, column 'label': found a value of type int",
+        ),
         (pd.DataFrame([["a", 1, 2]], columns=["molecule", "label", "label"]), "'label' occurs 2 times"),
         (pl.DataFrame({"molecule": [], "label": []}), "no rows"),
         ({"molecule": ["a"]}, "found a dict"),
