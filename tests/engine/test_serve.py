@@ -408,7 +408,7 @@ def test_the_process_outlives_ctrl_c_but_not_its_parent() -> None:
     """Ctrl-C in a terminal goes to the whole group; a kill -9 reaches the parent alone."""
     code = (
         "import signal, time; from molaudit.engine.serve import *\n"
-        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "signal.signal(signal.SIGINT, lambda *_: None)\n"
         "with start_process(ServeSettings()) as url: print(url, flush=True); time.sleep(60)"
     )
     with subprocess.Popen(
