@@ -414,12 +414,14 @@ def test_the_process_outlives_ctrl_c_but_not_its_parent() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as parent:
-        assert parent.stdout is not None
-        url = parent.stdout.readline().strip()
-        os.killpg(parent.pid, signal.SIGINT)
-        time.sleep(0.2)
-        assert stats(url)["requests"] == 0
-        parent.kill()
+        try:
+            assert parent.stdout is not None
+            url = parent.stdout.readline().strip()
+            os.killpg(parent.pid, signal.SIGINT)
+            time.sleep(0.2)
+            assert stats(url)["requests"] == 0
+        finally:
+            parent.kill()
         parent.wait()
 
         def gone() -> bool:
