@@ -1,0 +1,88 @@
+"""Stopping what cannot succeed: the same final error on the first calls of a cell, an effort or a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..models.records import Call, Outcome
+
+_AFTER_SUCCESS = 10
+"""Once a scope has answered, so many times more errors in a row are needed: a key was withdrawn in the night, say."""
+
+_WHOLE_MODEL = frozenset({401, 403, 404})
+"""Statuses that speak of the account or the model and not of what was asked: no effort of the model can succeed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A part of the plan that was given up, in the provider's words.
+
+    ``scope`` is "cell", "effort" or "model", ``name`` says which.
+    """
+
+    scope: str
+    name: str
+    outcome: Outcome
+    http_status: int | None
+    reason: str | None
+    message: str | None
+
+
+@dataclass(slots=True)
+class _Streak:
+    answered: bool = False
+    error: tuple[Outcome, int | None, str | None] | None = None
+    length: int = 0
+
+
+class Breaker:
+    """Counts equal final errors in a row, per scope.
+
+    Parameters
+    ----------
+    repeated
+        So many first calls with the same error stop a scope.
+    """
+
+    def __init__(self, repeated: int) -> None:
+        self._repeated = repeated
+        self._streaks: dict[tuple[str, ...], _Streak] = {}
+        self.stopped: dict[tuple[str, ...], Stopped] = {}
+
+    def holds(self, call: Call) -> bool:
+        """Whether the call belongs to a stopped scope."""
+        return bool(self.stopped) and any(scope in self.stopped for scope in _scopes(call))
+
+    def succeed(self, call: Call) -> None:
+        """The provider gave a reply of its own making."""
+        for scope in _scopes(call):
+            streak = self._streaks.setdefault(scope, _Streak())
+            streak.answered = True
+            streak.length = 0
+
+    def fail(
+        self, call: Call, outcome: Outcome, status: int | None, reason: str | None, message: str | None
+    ) -> list[Stopped]:
+        """A call ended in an error that repeating cannot mend; returns what this stops."""
+        stopped = []
+        error = (outcome, status, reason)
+        for scope in _scopes(call):
+            if scope[0] == "model" and status not in _WHOLE_MODEL:
+                continue
+            streak = self._streaks.setdefault(scope, _Streak())
+            streak.length = streak.length + 1 if streak.error == error else 1
+            streak.error = error
+            needed = self._repeated * (_AFTER_SUCCESS if streak.answered else 1)
+            if streak.length >= needed and scope not in self.stopped:
+                name = " / ".join(scope[2:])
+                self.stopped[scope] = Stopped(scope[0], name, outcome, status, reason, message)
+                stopped.append(self.stopped[scope])
+        return stopped
+
+
+def _scopes(call: Call) -> tuple[tuple[str, ...], ...]:
+    return (
+        ("cell", call.endpoint, *call.cell),
+        ("effort", call.endpoint, call.model, call.effort),
+        ("model", call.endpoint, call.model),
+    )

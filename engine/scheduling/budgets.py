@@ -1,0 +1,94 @@
+"""Money: a call is admitted only while what is spent, what is out and what it may cost stay within the limit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from enum import Enum, auto
+from math import inf
+
+from ..models.records import Call, Usage
+
+
+class Purse(Enum):
+    """What the money says to a call: go, wait for a reply that may free some, or never."""
+
+    FITS = auto()
+    WAIT = auto()
+    POOL_SPENT = auto()
+    RUN_SPENT = auto()
+
+
+Price = Callable[[Call, Usage], float | None]
+
+
+class Budget:
+    """Reserve before the call, settle after the reply.
+
+    Parameters
+    ----------
+    price
+        US dollars of a usage, or None where no price is known: such calls are neither counted nor held back.
+    limit_usd, pool_limits_usd
+        For the run and, by pool, for an account; None is no limit.
+    spent_usd
+        Spent by earlier sessions of this run.
+    """
+
+    def __init__(
+        self,
+        price: Price,
+        limit_usd: float | None = None,
+        pool_limits_usd: Mapping[str, float] | None = None,
+        spent_usd: float = 0.0,
+    ) -> None:
+        self._price = price
+        self._limit = limit_usd
+        self._pool_limits = dict(pool_limits_usd or {})
+        self.spent_usd = spent_usd
+        self.reserved_usd = 0.0
+        self._spent_by_pool: dict[str, float] = defaultdict(float)
+        self._reserved_by_pool: dict[str, float] = defaultdict(float)
+
+    def worst_case(self, call: Call) -> float:
+        """What the call may cost: all of its planned input and output."""
+        usage = Usage(input_tokens=call.input_tokens, output_tokens=call.output_tokens)
+        return self._price(call, usage) or 0.0
+
+    def check(self, pool: str, amount: float) -> Purse:
+        """Whether ``amount`` more can be reserved, and whose limit forbids it."""
+        if self._limit is not None and self.spent_usd + amount > self._limit:
+            return Purse.RUN_SPENT
+        limit = self._pool_limits.get(pool, inf)
+        if self._spent_by_pool[pool] + amount > limit:
+            return Purse.POOL_SPENT
+        run_waits = self._limit is not None and self.spent_usd + self.reserved_usd + amount > self._limit
+        if run_waits or self._spent_by_pool[pool] + self._reserved_by_pool[pool] + amount > limit:
+            return Purse.WAIT
+        return Purse.FITS
+
+    def reserve(self, pool: str, amount: float) -> None:
+        """Hold ``amount`` for a call that goes out."""
+        self.reserved_usd += amount
+        self._reserved_by_pool[pool] += amount
+
+    def settle(self, pool: str, reserved: float, call: Call, usage: Usage, *, lost: bool) -> float | None:
+        """Replace a reservation by the cost.
+
+        A call that was sent and whose reply was ``lost`` may have been billed: it counts in full against the limit.
+
+        Returns
+        -------
+        float or None
+            The known cost; None when the provider counted nothing or has no known price.
+        """
+        self.reserved_usd = max(0.0, self.reserved_usd - reserved)
+        self._reserved_by_pool[pool] = max(0.0, self._reserved_by_pool[pool] - reserved)
+        known = (
+            usage.input_tokens is not None or usage.output_tokens is not None or usage.cost_usd is not None
+        )
+        cost = usage.cost_usd if usage.cost_usd is not None else self._price(call, usage) if known else None
+        spent = reserved if cost is None and lost else cost or 0.0
+        self.spent_usd += spent
+        self._spent_by_pool[pool] += spent
+        return cost

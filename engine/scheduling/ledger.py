@@ -1,0 +1,186 @@
+"""What an attempt changes: the record first, then limits, purse, counters, and the call's next step."""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+from ..models.records import PAID_FOR, Outcome
+from .attempts import AttemptRecord
+from .breakers import Breaker
+from .budgets import Budget
+from .headers import read_state
+from .intake import Intake
+from .lanes import Job
+from .progress import Progress
+from .retries import ACTIONS, Action, RetryPolicy
+from .verdicts import INTERNAL, INTERRUPTED, Verdict, decide
+from .workers import Pool
+
+Record = Callable[[AttemptRecord], None]
+
+LOST_RECORDS = 20
+"""Records in a row that could not be written, after which going on would be paying for nothing."""
+
+_TRACEBACKS = 20
+
+
+class Ledger:
+    """Takes verdicts in and keeps the books of a run."""
+
+    def __init__(
+        self,
+        record: Record,
+        policy: RetryPolicy,
+        budget: Budget | None,
+        random: Random,
+        breaker: Breaker,
+        progress: Progress,
+    ) -> None:
+        self.outcomes: Counter[Outcome] = Counter()
+        self.attempts = 0
+        self.internal_errors = 0
+        self.tracebacks: list[str] = []
+        self.lost_records = 0
+        self._record = record
+        self._policy = policy
+        self._budget = budget
+        self._random = random
+        self._breaker = breaker
+        self._progress = progress
+
+    def fail(self, error: Exception) -> None:
+        """Note a fault of ours, to be shown at the end."""
+        self._note("".join(traceback.format_exception(error)))
+
+    def conclude(
+        self, pool: Pool, intake: Intake, job: Job, verdict: Verdict, started_at: float, now: float
+    ) -> None:
+        """Deal with the end of an attempt."""
+        decoded = verdict.decoded
+        interrupted = decoded.reason == INTERRUPTED
+        job.attempts += 1
+        if interrupted:
+            action = Action.WAIT_AT_GATE
+        else:
+            costs = decoded.outcome is not Outcome.THROTTLED or self._policy.throttles_cost
+            job.failures += costs and ACTIONS[decoded.outcome] is not Action.FINISH
+            job.empties += decoded.outcome is Outcome.EMPTY
+            elapsed = now - (job.first_at if job.first_at is not None else now)
+            action = decide(
+                verdict, self._policy, failures=job.failures, empties=job.empties, elapsed_s=elapsed
+            )
+        final = action is Action.FINISH or action is Action.PARK_POOL
+        recorded = self._write(job, verdict, started_at, now, final=final)
+        self._settle(pool, job, verdict, now)
+        if verdict.error is not None:
+            self._note(verdict.error)
+        if final or not recorded:
+            self._finish(pool, intake, job, verdict, now, counted=recorded)
+            if action is Action.PARK_POOL:
+                self._park(pool, decoded.message or decoded.reason or "quota exhausted")
+        elif pool.parked is not None:
+            job.lane.progress.skipped += job.copies
+            intake.leave(job)
+        elif action is Action.RETRY:
+            wait = self._policy.backoff(job.failures, decoded.retry_after_s, self._random)
+            pool.retry(job, now + wait)
+        else:
+            pool.requeue(job)
+            troubled = pool.limiter.troubled_since
+            if troubled is not None and now - troubled > self._policy.throttled_s:
+                self._park(pool, f"throttled for {now - troubled:.0f} s without one accepted call")
+
+    def _write(self, job: Job, verdict: Verdict, started_at: float, now: float, *, final: bool) -> bool:
+        decoded, response = verdict.decoded, verdict.response
+        attempt = AttemptRecord(
+            call=job.call,
+            attempt=job.attempts,
+            started_at=started_at,
+            latency_s=now - job.started_at,
+            outcome=decoded.outcome,
+            http_status=None if response is None else response.status,
+            reason=decoded.reason,
+            message=decoded.message,
+            body=None if response is None else response.body,
+            usage=decoded.usage,
+            finish=decoded.finish,
+            returned_model=decoded.returned_model,
+            provider=decoded.provider,
+            retry_after_s=decoded.retry_after_s,
+            flags=decoded.flags,
+            sent=verdict.sent,
+            final=final,
+        )
+        self.attempts += 1
+        try:
+            self._record(attempt)
+        except Exception as error:  # noqa: BLE001 - what cannot be written costs this call, and no other
+            self.fail(error)
+            self.lost_records += 1
+            return False
+        self.lost_records = 0
+        return True
+
+    def _settle(self, pool: Pool, job: Job, verdict: Verdict, now: float) -> None:
+        lane, decoded = job.lane, verdict.decoded
+        lane.flying.pop(job.call.key, None)
+        lane.progress.running -= 1
+        lane.progress.throttled += decoded.outcome is Outcome.THROTTLED
+        used = verdict.tokens_used
+        if job.ticket is not None:
+            pool.limiter.finish(job.ticket, verdict.reply, now, used=used, hint_s=decoded.retry_after_s)
+            job.ticket = None
+        if verdict.response is not None:
+            state = read_state(verdict.response.headers)
+            if state is not None:
+                pool.limiter.observe(state, now)
+        if decoded.outcome in PAID_FOR:
+            lane.latency.add(now - job.started_at)
+            if used:
+                lane.tokens.add(used)
+        cost = decoded.usage.cost_usd
+        if self._budget is not None:
+            cost = self._budget.settle(
+                pool.name, job.cost_reserved, job.call, decoded.usage, lost=verdict.lost
+            )
+            job.cost_reserved = 0.0
+        lane.progress.spend(decoded.usage, cost)
+
+    def _finish(
+        self, pool: Pool, intake: Intake, job: Job, verdict: Verdict, now: float, *, counted: bool
+    ) -> None:
+        decoded, lane = verdict.decoded, job.lane
+        intake.leave(job)
+        if not counted:
+            lane.progress.failed += job.copies
+            return
+        self.outcomes[decoded.outcome] += job.copies
+        lane.progress.outcomes[decoded.outcome] += job.copies
+        pool.pace.count(now)
+        if decoded.outcome in PAID_FOR:
+            lane.progress.done += job.copies
+            lane.proven = True
+            self._breaker.succeed(job.call)
+            return
+        lane.progress.failed += job.copies
+        if decoded.outcome is Outcome.QUOTA or decoded.outcome is Outcome.THROTTLED:
+            return
+        status = None if verdict.response is None else verdict.response.status
+        for stop in self._breaker.fail(job.call, decoded.outcome, status, decoded.reason, decoded.message):
+            words = decoded.message or decoded.reason or decoded.outcome
+            self._progress.notice("stopped", pool.name, f"{stop.scope} {stop.name}: {words}")
+
+    def _park(self, pool: Pool, reason: str) -> None:
+        if pool.parked is None:
+            pool.park(reason)
+            self._progress.notice("parked", pool.name, f"{pool.name}: {reason}")
+
+    def _note(self, trace: str) -> None:
+        self.internal_errors += 1
+        if len(self.tracebacks) < _TRACEBACKS:
+            self.tracebacks.append(trace)
+        if self.internal_errors == 1:
+            self._progress.notice(INTERNAL, "", trace.strip().rpartition("\n")[2])

@@ -1,0 +1,91 @@
+"""From what came over the wire to what it means for the call, the limits and the purse. Pure."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..models.records import PAID_FOR, Call, Decoded, Outcome, Response, TransportFailure
+from .limits import Reply
+from .retries import ACTIONS, Action, RetryPolicy
+
+Decode = Callable[[Call, Response], Decoded]
+
+INTERNAL = "internal_error"
+INTERRUPTED = "interrupted"
+DESCRIPTORS = "descriptors"
+"""The transport's word for a machine out of file descriptors: like an overload, it asks for fewer calls at once."""
+
+_UNTOUCHED = frozenset(
+    {Outcome.THROTTLED, Outcome.REJECTED, Outcome.OVERLOADED, Outcome.QUOTA, Outcome.FAILED}
+)
+"""An HTTP reply of these kinds means that no tokens were worked on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The meaning of one attempt. ``error`` is the traceback of a fault of ours, which is nobody's answer."""
+
+    decoded: Decoded
+    response: Response | None
+    sent: bool
+    error: str | None = None
+
+    @property
+    def reply(self) -> Reply:
+        """What it says about the limits."""
+        outcome = self.decoded.outcome
+        if outcome in PAID_FOR:
+            return Reply.ACCEPTED
+        if outcome is Outcome.THROTTLED:
+            return Reply.THROTTLED
+        if outcome is Outcome.OVERLOADED or self.decoded.reason == DESCRIPTORS:
+            return Reply.OVERLOADED
+        return Reply.LOST
+
+    @property
+    def tokens_used(self) -> float | None:
+        """Tokens that the provider counted; 0 where it did no work; None where nobody knows."""
+        usage = self.decoded.usage
+        if usage.input_tokens is not None or usage.output_tokens is not None:
+            return float((usage.input_tokens or 0) + (usage.output_tokens or 0))
+        untouched = self.response is not None and self.decoded.outcome in _UNTOUCHED
+        return 0.0 if untouched or not self.sent else None
+
+    @property
+    def lost(self) -> bool:
+        """Whether the call may have been billed although no reply came."""
+        return self.sent and self.response is None
+
+
+def judge(call: Call, result: Response | TransportFailure, decode: Decode, policy: RetryPolicy) -> Verdict:
+    """Find the meaning of what ``send`` returned. A decoder that raises costs this call, and no other."""
+    if isinstance(result, TransportFailure):
+        return Verdict(Decoded(result.outcome, reason=result.reason, retryable=True), None, result.sent)
+    try:
+        decoded = decode(call, result)
+    except Exception as error:  # noqa: BLE001 - a fault in a decoder must not take the other calls along
+        return Verdict(blame(error), result, True, "".join(traceback.format_exception(error)))
+    hint = decoded.retry_after_s
+    if decoded.outcome is Outcome.THROTTLED and hint is not None and hint > policy.longest_hint_s:
+        decoded = Decoded(Outcome.QUOTA, reason=decoded.reason, message=decoded.message, retry_after_s=hint)
+    return Verdict(decoded, result, True)
+
+
+def blame(error: BaseException) -> Decoded:
+    """A fault of ours as an outcome: the exception's class only, since its text may quote anything."""
+    return Decoded(Outcome.MALFORMED, reason=INTERNAL, message=type(error).__name__)
+
+
+def decide(verdict: Verdict, policy: RetryPolicy, *, failures: int, empties: int, elapsed_s: float) -> Action:
+    """What happens to the call now."""
+    decoded = verdict.decoded
+    if decoded.reason == INTERNAL:
+        return Action.FINISH
+    if ACTIONS[decoded.outcome] is Action.RETRY and not decoded.retryable:
+        return Action.FINISH
+    outcome = decoded.outcome
+    if outcome is Outcome.REJECTED and decoded.retryable:
+        outcome = Outcome.FAILED
+    return policy.next_action(outcome, failures=failures, empties=empties, elapsed_s=elapsed_s)

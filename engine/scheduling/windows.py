@@ -1,0 +1,74 @@
+"""How many calls may be in flight, and how fast a pool of unknown limits may start."""
+
+from __future__ import annotations
+
+_FIRST_RATE = 40.0
+"""Launches per second at the start when no reply has come yet."""
+
+_FOLDING_S = 0.25
+"""e-folding time of the start: 20 calls after 0.27 s, 2,000 after 1.3 s. A server that rejects at once stops it
+within a round trip: 1-2 rejections on loopback, 12 at 100 ms, where 200 connections at once would earn 180."""
+
+_STEADY = 2000
+"""Launches after which the start is over."""
+
+_BACKLOG_S = 0.005
+"""Time that a late wake-up may catch up on; more would be a burst after a pause."""
+
+
+class Window:
+    """The adaptive in-flight limit: full until the first trouble, cut once per episode, grown by clean successes."""
+
+    __slots__ = ("limit", "most", "threshold")
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.limit = float(most)
+        self.threshold = 0.0
+
+    def grow(self) -> None:
+        """One clean success: quickly up to the threshold, a quarter as fast beyond it."""
+        if self.limit < self.most:
+            self.limit = min(float(self.most), self.limit + (1.0 if self.limit < self.threshold else 0.25))
+
+    def cut(self, factor: float, in_flight: int, threshold: float) -> None:
+        """Trouble with ``in_flight`` calls out: go on with ``factor`` of them, grow fast to ``threshold`` of them."""
+        seen = min(self.limit, float(max(in_flight, 1)))
+        self.threshold = threshold * seen
+        self.limit = max(1.0, factor * seen)
+
+    def restore(self, limit: float) -> None:
+        """Undo a cut that turned out to have had no cause."""
+        self.limit = max(self.limit, limit)
+
+
+class Ramp:
+    """Paces launches after an opening: launch n follows launch n-1 by 1 / (40 + 4 n) s, or as successes return.
+
+    The pace depends on the number launched and not on the time, so waiting for a first slow reply earns no burst.
+    """
+
+    __slots__ = ("_next_at", "launched", "succeeded")
+
+    def __init__(self, active: bool) -> None:
+        self.launched = 0 if active else _STEADY
+        self.succeeded = 0
+        self._next_at = 0.0
+
+    def restart(self) -> None:
+        """Begin again after a gate has opened."""
+        self.launched = self.succeeded = 0
+        self._next_at = 0.0
+
+    def wait(self, in_flight: int, now: float) -> float:
+        """Seconds until the next launch; a quarter of those that succeeded may be out at any time."""
+        if self.launched >= _STEADY or in_flight < 1 + self.succeeded // 4:
+            return 0.0
+        return max(0.0, self._next_at - now)
+
+    def launch(self, now: float) -> None:
+        """Count a launch."""
+        if self.launched < _STEADY:
+            interval = 1.0 / (_FIRST_RATE + self.launched / _FOLDING_S)
+            self._next_at = max(self._next_at, now - _BACKLOG_S) + interval
+            self.launched += 1
