@@ -21,7 +21,7 @@ from .errors import SettingsError
 from .models.simulated import EFFORT_TOKENS, Simulated, effort_tokens
 from .models.simulated import names as model_names
 from .prompts_zero_shot import fields
-from .serve_errors import render_error
+from .serve_errors import render_error, render_quota
 from .serve_faults import STATUSES, WHOLE, Bucket, draw, parse_faults, parse_latency, pick
 from .serve_http import Connection, Delivery
 from .serve_labels import Book
@@ -201,8 +201,8 @@ class Server:
         if fault == "429":
             return self._throttle(dialect, 1.0)
         if fault == "quota":
-            message = "You exceeded your current quota, please check your plan and billing details."
-            return Delivery(429, render_error(dialect, 429, message, "insufficient_quota"))
+            status, body = render_quota(dialect)
+            return Delivery(status, body)
         if fault.isdigit() and int(fault) in STATUSES:
             return Delivery(int(fault), render_error(dialect, int(fault), "injected fault"))
         if fault == "html":

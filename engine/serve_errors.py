@@ -44,3 +44,13 @@ def render_error(
         code = code or _OPENAI_CODES.get(status)
         shape = {"error": {"message": message, "type": kind, "param": None, "code": code}}
     return json.dumps(shape).encode()
+
+
+def render_quota(dialect: str) -> tuple[int, bytes]:
+    """Write the error of an empty account, which no wait cures: its status and body."""
+    if dialect == ANTHROPIC:
+        return 400, render_error(dialect, 400, "Your credit balance is too low to access the Anthropic API.")
+    if dialect == GEMINI:
+        return 429, render_error(dialect, 429, "You exceeded your current quota. Quota exceeded, limit: 0")
+    message = "You exceeded your current quota, please check your plan and billing details."
+    return 429, render_error(dialect, 429, message, "insufficient_quota")

@@ -17,7 +17,7 @@ STATUSES = frozenset({400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504
 
 FAULTS: Mapping[str, str] = {
     **{str(status): f"HTTP {status} with the provider's error body" for status in sorted(STATUSES)},
-    "quota": "HTTP 429 that no wait cures: insufficient_quota",
+    "quota": "the account is empty: an HTTP 429 or 400 that no wait cures",
     "reset": "connection reset before the reply",
     "reset-body": "connection reset within the body",
     "reset-after": "whole answer, then connection reset",
