@@ -247,7 +247,13 @@ def test_a_stream_that_nobody_asked_for_is_still_an_answer(name: str, lines: lis
 
 
 def request(**changes: Any) -> Request:
-    values = {"model": "m/1", "system": "S", "user": "U", "max_output_tokens": 64, "limit_field": "cap"}
+    values: dict[str, Any] = {
+        "model": "m/1",
+        "system": "S",
+        "user": "U",
+        "max_output_tokens": 64,
+        "limit_field": "cap",
+    }
     return Request(**(values | changes))
 
 

@@ -1,0 +1,160 @@
+"""Settings joined with the model table: each model at each effort, checked before a call is made.
+
+What a provider would answer with 400, or what would be a silent mistake, is refused here with a message that names
+the model: an unknown level, a parameter that the model refuses, two limits of the output, a budget without a price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .calls import canonical
+from .errors import SettingsError
+from .models import table
+from .models.dialects.common import Request, merged
+from .models.dialects.registry import Dialect, dialect
+from .models.records import Endpoint
+from .models.table import Effort, Entry, Price
+from .settings import EndpointSettings, ModelSettings, Settings
+
+# Every name under which some API limits the output, at the place where its dialect keeps it.
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_new_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One model at one effort: a row of the plan, without molecules."""
+
+    model: ModelSettings
+    endpoint: Endpoint
+    entry: Entry
+    effort: Effort
+    max_output_tokens: int
+    timeout_s: float
+
+    @property
+    def price(self) -> Price | None:
+        """What a million tokens cost, from the settings or the table; None is unknown."""
+        return self.entry.price
+
+    def request(self, system: str, user: str) -> Request:
+        """The request for a question."""
+        return Request(
+            model=self.model.id,
+            system=system,
+            user=user,
+            max_output_tokens=self.max_output_tokens,
+            limit_field=self.entry.limit_field,
+            fragment=self.effort.fragment,
+            extra_body=self.model.extra_body,
+            temperature=self.model.temperature,
+        )
+
+
+def resolve(settings: Settings) -> tuple[Asked, ...]:
+    """Every model at every effort, in the order of the settings.
+
+    Raises
+    ------
+    SettingsError
+        With a line for each model and effort that cannot be asked as the settings say.
+    """
+    asked: list[Asked] = []
+    faults: list[str] = []
+    for model in settings.models:
+        endpoint = settings.endpoint(model.endpoint)
+        entry = _entry(model, endpoint)
+        if settings.run.budget_usd is not None and entry.price is None:
+            faults.append(
+                f"model {model.name!r}: its price is unknown, so budget_usd cannot be kept. Give it in its "
+                "[[model]]: price = { input = ..., output = ... } in US dollars per million tokens (0 if it is free)"
+            )
+        for label in settings.run.efforts:
+            try:
+                one = _asked(settings, model, endpoint, entry, label)
+                _check(one, dialect(endpoint.dialect))
+                asked.append(one)
+            except SettingsError as error:
+                faults.append(str(error))
+    if faults:
+        raise SettingsError("\n".join(dict.fromkeys(faults)))
+    return tuple(asked)
+
+
+def _entry(model: ModelSettings, endpoint: EndpointSettings) -> Entry:
+    entry = table.lookup(model.like or model.id, endpoint.dialect, endpoint.base_url)
+    entry = replace(entry, name=model.name).with_levels(model.efforts)
+    if model.output_limit_field is not None:
+        entry = replace(entry, limit_field=model.output_limit_field)
+    if model.price is not None:
+        entry = replace(entry, price=Price(model.price.input, model.price.output, source="audit.toml"))
+    return entry
+
+
+def _asked(
+    settings: Settings, model: ModelSettings, endpoint: EndpointSettings, entry: Entry, label: str
+) -> Asked:
+    return Asked(
+        model,
+        endpoint.record(),
+        entry,
+        entry.effort(label),
+        model.max_output_tokens or settings.run.max_output_tokens,
+        endpoint.timeout_s(label),
+    )
+
+
+def _check(asked: Asked, wire: Dialect) -> None:
+    name, effort = asked.model.name, asked.effort
+    sent = merged(effort.fragment, asked.model.extra_body)
+    try:
+        canonical(sent)
+    except SettingsError as error:
+        raise SettingsError(f"model {name!r}, efforts.{effort.label} or extra_body: {error}") from error
+    for parameter in _parameters(asked.model.temperature, asked.model.extra_body):
+        if not asked.entry.accepts(parameter, effort):
+            raise SettingsError(
+                f"model {name!r} refuses {parameter!r} at effort {effort.label!r}; leave it out (nothing is dropped "
+                "silently)"
+            )
+    if asked.model.temperature is not None and "temperature" in sent:
+        raise SettingsError(
+            f"model {name!r}: temperature and extra_body.temperature are both given; give one"
+        )
+    place: Mapping[str, Any] = sent.get(wire.limit_in, {}) if wire.limit_in else sent
+    for limit in _LIMITS:
+        if isinstance(place, Mapping) and limit in place:
+            raise SettingsError(
+                f"model {name!r}: the body would hold {limit!r} beside {asked.entry.limit_field!r}, which is sent "
+                f"for max_output_tokens = {asked.max_output_tokens}; set max_output_tokens (and output_limit_field, "
+                "if the server wants another name) and leave the other out"
+            )
+    tokens = _thinking_budget(sent)
+    if tokens is not None and tokens >= asked.max_output_tokens:
+        raise SettingsError(
+            f"model {name!r}: effort {effort.label!r} allows {tokens} tokens of reasoning, so max_output_tokens = "
+            f"{asked.max_output_tokens} leaves none for the answer; raise it above {tokens}"
+        )
+
+
+def _parameters(temperature: float | None, extra_body: Mapping[str, Any]) -> Iterator[str]:
+    if temperature is not None:
+        yield "temperature"
+    yield from extra_body
+
+
+def _thinking_budget(body: Mapping[str, Any]) -> int | None:
+    """The number of reasoning tokens that a body allows, in the spelling of any dialect."""
+    for path in (
+        ("thinking", "budget_tokens"),
+        ("reasoning", "max_tokens"),
+        ("generationConfig", "thinkingConfig", "thinkingBudget"),
+    ):
+        value: Any = body
+        for part in path:
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    return None

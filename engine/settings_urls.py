@@ -1,0 +1,69 @@
+"""Base URLs in one spelling, so that a trailing slash neither breaks a call nor makes a second cache."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from .models.dialects.registry import Dialect
+
+_DEFAULT_PORT = {"http": 80, "https": 443}
+_EXAMPLES = {
+    "openai-chat": "https://api.openai.com/v1",
+    "openai-responses": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com/v1",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta",
+}
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the URL's host is this machine."""
+    host = urlsplit(url).hostname or ""
+    return host in {"localhost", "::1"} or re.fullmatch(r"127(?:\.\d{1,3}){3}", host, re.ASCII) is not None
+
+
+def normal_base_url(text: str, dialect: Dialect) -> str:
+    """The base URL to which the dialect's paths are appended.
+
+    Understood are a missing scheme, upper case, default ports, repeated and trailing slashes, the full URL of an
+    operation (".../chat/completions"), and a bare host, which gets the dialect's version ("/v1"). Any other path is
+    kept.
+
+    Raises
+    ------
+    ValueError
+        If it is no http(s) URL, or carries a user, a query or a fragment. The message does not repeat the text,
+        which may hold a key.
+    """
+    example = f"give one like {_EXAMPLES[dialect.name]}"
+    text = text.strip()
+    if "://" not in text:
+        text = ("http://" if is_loopback(f"http://{text}") else "https://") + text
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise ValueError(f"is no URL; {example}") from None
+    scheme, host = parts.scheme.lower(), (parts.hostname or "").lower()
+    if scheme not in _DEFAULT_PORT or not host or re.search(r"\s", text):
+        raise ValueError(f"is no http or https URL; {example}")
+    if parts.username or parts.password:
+        raise ValueError("holds a user or password; keys belong into an environment variable (api_key_env)")
+    if parts.query or parts.fragment:
+        raise ValueError("holds a query or fragment; keys belong into an environment variable (api_key_env)")
+    where = f"[{host}]" if ":" in host else host
+    if port is not None and port != _DEFAULT_PORT[scheme]:
+        where += f":{port}"
+    return f"{scheme}://{where}{_path(parts.path, dialect)}"
+
+
+def _path(path: str, dialect: Dialect) -> str:
+    path = re.sub(r"/{2,}", "/", path).rstrip("/")
+    for operation in dialect.operations:
+        if path.endswith(operation):
+            path = path.removesuffix(operation)
+            break
+        if operation == "/models" and f"{operation}/" in path:
+            path = path[: path.index(f"{operation}/")]
+            break
+    return path or f"/{dialect.version}"
