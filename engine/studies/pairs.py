@@ -146,7 +146,9 @@ def _read(answers: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
         if is_text:
             read = parse_column(part["answer"], str(unit) if unit is not None else None)
             read = read.select(
-                "text", "digits", "value", "rule", "kind", "flags", pl.col("stripped").alias("answer_figures")
+                *("text", "digits", "value", "rule", "kind"),
+                pl.col("flags").list.join("; "),
+                pl.col("stripped").alias("answer_figures"),
             )
         else:
             read = _read_predictions(part["prediction"])

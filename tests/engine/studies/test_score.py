@@ -105,11 +105,11 @@ def test_first_parsed_sample_counts_and_pooling_is_named() -> None:
         orient="row",
     )
     first = only_cell(answers, labels)
-    assert counts(first) == (2, 2, 1, 1)
+    assert counts(first) == (2, 2, 2, 1)
     assert (first["n_asked"], first["left_out_later_sample"]) == (2, 1)
     assert "pooled samples" not in first["cautions"]
     pooled = only_cell(answers, labels, samples="pool")
-    assert counts(pooled) == (3, 2, 1, 1)
+    assert counts(pooled) == (3, 2, 2, 1)
     assert (pooled["n_asked"], pooled["left_out_later_sample"]) == (4, 0)
     assert "pooled samples" in pooled["cautions"]
 
