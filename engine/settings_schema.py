@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -29,6 +30,9 @@ _NOT_MEANING = {
 }  # fmt: skip
 
 
+_HEADER_NAME = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False)
 
@@ -41,7 +45,7 @@ class Run(_Section):
     molecules: Count | None = None
     efforts: Annotated[tuple[Text, ...], Field(min_length=1)] = ("minimum",)
     conditions: Annotated[tuple[Text, ...], Field(min_length=1)] = ("zero_shot",)
-    samples: Count = 1
+    samples: Annotated[int, Field(strict=True, gt=0, le=10_000)] = 1
     max_output_tokens: Count = DEFAULT_MAX_OUTPUT_TOKENS
     budget_usd: Number | None = None
 
@@ -88,7 +92,9 @@ class EndpointSettings(_Section):
     @classmethod
     def _change_the_meaning(cls, headers: dict[str, str]) -> dict[str, str]:
         lowered = {name.lower(): value for name, value in headers.items()}
-        for name in lowered:
+        for name, value in lowered.items():
+            if not _HEADER_NAME.fullmatch(name) or not value.isprintable():
+                raise ValueError(f"has {name!r}, whose name or value no HTTP header may have")
             if name in _NOT_MEANING:
                 raise ValueError(
                     f"must not set {name!r}: headers here change what a call means, such as anthropic-beta; keys go "

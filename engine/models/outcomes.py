@@ -71,6 +71,8 @@ _WORD_STATUS = (
     ("deadline_exceeded", 504),
     ("not_found", 404),
     ("permission", 403),
+    ("context_length", 400),
+    ("exceed_context_size", 400),
     ("invalid_request", 400),
     ("invalid_argument", 400),
 )

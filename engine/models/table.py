@@ -126,9 +126,7 @@ def lookup(model: str, dialect: str, base_url: str) -> Entry:
     route = _route(dialect, base_url)
     known = table.models.get(_plain(model), {})
     family = table.family(known.get("id", model))
-    # Host routes name a way of the dialect "openai-chat".
-    limit = family.get("limit_field", {}).get(dialect) or DIALECTS[dialect].limit_fields[0]
-    entry = Entry(model, known.get("name", model), route, "max_tokens" if route == "openrouter" else limit)
+    entry = Entry(model, known.get("name", model), route, _limit_field(family, dialect, route, base_url))
     facts: dict[str, Any] = {key: known.get(key) for key in _FACTS}
     price = known.get("price") or family.get("price")
     if price:
@@ -185,6 +183,15 @@ def _table() -> _Table:
 def _plain(model: str) -> str:
     name = model.lower().rsplit("/", 1)[-1].split(":", 1)[0].split("@", 1)[0]
     return name.replace(".", "-").replace(" ", "-")
+
+
+def _limit_field(family: Mapping[str, Any], dialect: str, route: str, base_url: str) -> str:
+    default = DIALECTS[dialect].limit_fields[0]
+    if dialect != "openai-chat" or route == "openrouter":
+        return default
+    host = urlsplit(base_url).hostname or ""
+    by_host = None if family else _read()["limit_field"].get(host)
+    return str(family.get("limit_field", {}).get(dialect) or by_host or default)
 
 
 def _route(dialect: str, base_url: str) -> str:

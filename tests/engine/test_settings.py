@@ -127,6 +127,7 @@ def test_settings_are_frozen() -> None:
          ["base_url is no http or https URL", "give one like"]),
         (lambda d: d["endpoint"].append(first(d, "endpoint") | {"name": "b", "pool": "local", "in_flight": 3}),
          ["'local' and 'b' share the pool 'local'", "in_flight: 200 and 3"]),
+        (lambda d: first(d, "endpoint").update(headers={"x-a": "1\r\nx-b: 2"}), ["no HTTP header may have"]),
         (lambda d: first(d, "endpoint").update(headers={"Authorization": "x"}), ["'authorization'", "api_key_env"]),
     ],
 )  # fmt: skip

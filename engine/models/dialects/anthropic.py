@@ -43,16 +43,17 @@ def decode(response: Response, *, max_output_tokens: int, now: float | None = No
     body = mapping(body)
     if body.get("error") or body.get("type") == "error":
         return common.failed(response, body.get("error") or {"type": "api_error"}, now)
+    if "content" not in body and "stop_reason" not in body:
+        return common.foreign(response, body, now)
     content, raw = body.get("content"), body.get("stop_reason")
     reply = Reply(
-        text=common.joined(content, "text"),
+        text=content if isinstance(content, str) else common.joined(content, "text"),
         reasoning=common.joined(content, "thinking", "thinking"),
         usage=_usage(mapping(body.get("usage"))),
         returned_model=string(body.get("model")),
     )
-    if content is not None or raw is not None:
-        reply.finish = _FINISH.get(raw, "unknown") if isinstance(raw, str) else "unknown"
-        reply.reason = raw if isinstance(raw, str) and raw not in {"end_turn", "stop_sequence"} else None
+    reply.finish = _FINISH.get(raw, "unknown") if isinstance(raw, str) else "unknown"
+    reply.reason = raw if isinstance(raw, str) and reply.finish != "stop" else None
     if reply.finish == "refusal":
         details = mapping(body.get("stop_details"))
         reply.reason = string(details.get("category")) or "refusal"

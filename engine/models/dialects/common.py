@@ -132,6 +132,13 @@ def unreadable(response: Response, body: object, now: float | None) -> Decoded |
     return outcomes.malformed("not_an_object", response.body[:2000].decode("utf-8", "replace"))
 
 
+def foreign(response: Response, body: Mapping[str, Any], now: float | None) -> Decoded:
+    """The verdict on a 2xx object that is no reply of the dialect: an error in flat form, or something else."""
+    if body.get("object") == "error" or any(string(body.get(key)) for key in ("message", "detail", "code")):
+        return outcomes.classify(response.status, response.headers, body, now=now)
+    return outcomes.malformed("no_reply", response.body[:2000].decode("utf-8", "replace"))
+
+
 def failed(response: Response, error: object, now: float | None, reply: Reply | None = None) -> Decoded:
     """The verdict on an error inside a 2xx body; ``reply`` is what had been written before it."""
     body = {"error": error}
@@ -164,7 +171,7 @@ def settle(reply: Reply, max_output_tokens: int) -> Decoded:
     elif reply.finish == "refusal":
         outcome = Outcome.REFUSED
     elif reply.finish == "content_filter":
-        outcome = Outcome.RECITATION if reason == "RECITATION" else Outcome.FILTERED
+        outcome = Outcome.RECITATION if (reason or "").upper() == "RECITATION" else Outcome.FILTERED
     elif reply.finish == "length" or unclosed or (not visible and "reasoning_filled_limit" in flags):
         outcome, reason = Outcome.TRUNCATED, reason or "reasoning_filled_limit"
     elif not visible:

@@ -47,6 +47,8 @@ def decode(response: Response, *, max_output_tokens: int, now: float | None = No
     body = mapping(body)
     if body.get("error"):
         return common.failed(response, body["error"], now)
+    if not body.keys() & {"candidates", "promptFeedback", "usageMetadata"}:
+        return common.foreign(response, body, now)
     reply = _reply(body)
     if reply.finish == "error":
         return common.failed(response, {"status": reply.reason}, now, reply)

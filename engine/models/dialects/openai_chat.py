@@ -7,18 +7,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import outcomes
 from ..records import Decoded, Response, Usage
 from . import common, streams
 from .common import Body, Reply, Request, count, items, mapping, string
 
-FINISH = {
+# In lower case; gateways pass on the words of the API behind them.
+_FINISH = {
     "stop": "stop",
     "eos": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
     "length": "length",
     "model_length": "length",
     "max_tokens": "length",
+    "max_output_tokens": "length",
     "content_filter": "content_filter",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "refusal": "refusal",
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
     "error": "error",
@@ -51,8 +57,8 @@ def decode(response: Response, *, max_output_tokens: int, now: float | None = No
     body = mapping(body)
     if body.get("error"):
         return common.failed(response, body["error"], now)
-    if "choices" not in body and body.get("object") == "error":
-        return outcomes.classify(response.status, response.headers, body, now=now)
+    if "choices" not in body:
+        return common.foreign(response, body, now)
     choices = items(body.get("choices"))
     choice = mapping(choices[0]) if choices else {}
     reply = _reply(body, choice)
@@ -92,8 +98,8 @@ def _reply(body: Mapping[str, Any], choice: Mapping[str, Any]) -> Reply:
     reply.refusal = reply.refusal or string(message.get("refusal"))
     if choice:
         raw = choice.get("finish_reason")
-        reply.finish = FINISH.get(raw, "unknown") if isinstance(raw, str) else "unknown"
-        reply.reason = raw if isinstance(raw, str) and raw != "stop" else None
+        reply.finish = _FINISH.get(raw.lower(), "unknown") if isinstance(raw, str) else "unknown"
+        reply.reason = raw if isinstance(raw, str) and reply.finish != "stop" else None
     if reply.refusal is not None:
         reply.finish = "refusal"
     return reply

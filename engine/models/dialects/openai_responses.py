@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .. import outcomes
 from ..records import Decoded, Response, Usage
 from . import common, streams
 from .common import Body, Reply, Request, count, items, mapping, string
 
-_INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
+_UNFINISHED = ("in_progress", "queued")
 _FINISH = {"completed": "stop", "failed": "error", "cancelled": "error"}
 
 
@@ -37,6 +38,10 @@ def decode(response: Response, *, max_output_tokens: int, now: float | None = No
     body = mapping(body)
     if body.get("error"):
         return common.failed(response, body["error"], now)
+    if "output" not in body and "status" not in body:
+        return common.foreign(response, body, now)
+    if body.get("status") in _UNFINISHED:
+        return outcomes.malformed(str(body["status"]), "the response is not finished")
     reply = _reply(body)
     if reply.finish == "error":
         return common.failed(response, {"code": reply.reason}, now, reply)
@@ -67,12 +72,10 @@ def _reply(body: Mapping[str, Any]) -> Reply:
     reply.usage, reply.total_tokens = _usage(mapping(body.get("usage")))
     if status == "incomplete":
         reply.reason = string(mapping(body.get("incomplete_details")).get("reason")) or "incomplete"
-        reply.finish = _INCOMPLETE.get(reply.reason, "unknown")
+        reply.finish = "content_filter" if reply.reason == "content_filter" else "length"
     else:
         reply.finish = _FINISH.get(status, "unknown") if isinstance(status, str) else "unknown"
         reply.reason = status if isinstance(status, str) and status != "completed" else None
-    if not output and status is None:
-        reply.finish = None
     if reply.finish == "stop" and any(item.get("type") == "function_call" for item in output):
         reply.finish = "tool_calls"
     if reply.refusal is not None:

@@ -164,6 +164,12 @@ def test_the_limit_field_is_the_one_each_api_takes() -> None:
     assert table.lookup("gpt-5", "openai-chat", "https://h/v1").limit_field == "max_completion_tokens"
     assert table.lookup("gpt-5", "openai-responses", "https://h/v1").limit_field == "max_output_tokens"
     assert table.lookup("mistral-large-2512", "openai-chat", "https://h/v1").limit_field == "max_tokens"
+    assert table.lookup("gpt-5", "openai-chat", OPENROUTER).limit_field == "max_tokens"
+    assert (
+        table.lookup("gpt-99", "openai-chat", "https://api.openai.com/v1").limit_field
+        == "max_completion_tokens"
+    )
+    assert table.lookup("gpt-99", "openai-chat", "https://h/v1").limit_field == "max_tokens"
     assert table.lookup("x", "anthropic", "https://h/v1").limit_field == "max_tokens"
     assert table.lookup("x", "gemini", "https://h/v1").limit_field == "maxOutputTokens"
 

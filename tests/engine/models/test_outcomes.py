@@ -88,6 +88,7 @@ def test_a_limit_that_refills_is_not_a_quota(status: int, body: Any, headers: di
         (200, {"error": {"code": "429"}}, Outcome.THROTTLED, "http_200"),
         (200, {"error": {"status": "RESOURCE_EXHAUSTED"}}, Outcome.THROTTLED, "RESOURCE_EXHAUSTED"),
         (200, {"error": {"code": "invalid_api_key"}}, Outcome.REJECTED, "auth"),
+        (200, {"error": {"code": "context_length_exceeded"}}, Outcome.REJECTED, "context_length"),
     ],
 )  # fmt: skip
 def test_each_status_has_its_outcome(status: int, body: Any, outcome: Outcome, reason: str) -> None:
