@@ -190,6 +190,7 @@ HEADER = {
 }
 PARTS = [
     {"type": "reasoning", "reasoning": "-9.9"},
+    {"type": "document", "text": "-8.8"},
     {"type": "text", "text": "It is "},
     {"type": "text", "text": "-3.10"},
 ]
@@ -263,6 +264,15 @@ class TestInspect:
         found = imports.load_answers(path)
         assert taken(found, *COLUMNS) == ROWS
         assert found.left_out == LEFT_OUT
+
+    def test_an_entry_whose_checksum_differs_is_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.eval"
+        with zipfile.ZipFile(path, "w") as archive:
+            write_zstandard(archive, "header.json", json.dumps(HEADER).encode())
+            write_zstandard(archive, "samples/a_epoch_1.json", json.dumps(SAMPLES[0]).encode())
+            archive.getinfo("samples/a_epoch_1.json").CRC ^= 1
+        with pytest.raises(TableError, match=r"entry samples/a_epoch_1\.json: damaged"):
+            imports.load_answers(path)
 
     def test_a_run_that_did_not_end_is_read_with_a_note(self, tmp_path: Path) -> None:
         path = eval_log(tmp_path, start="_journal/start.json")
