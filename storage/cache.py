@@ -32,7 +32,7 @@ from .errors import CacheError
 from .journal import Journal, new_session
 from .locks import FileLock, network_file_system
 from .parts import generation, generation_folder, list_parts, write_part
-from .segments import Segment, is_live, read_segment, segments, set_aside
+from .segments import Segment, read_segment, segments, sessions, set_aside
 
 T = TypeVar("T")
 Keys = pl.DataFrame | pl.Series | Sequence[str]
@@ -40,6 +40,7 @@ _log = logging.getLogger(__name__)
 _WAIT_S = 600.0
 _READ_WAIT_S = 1.0
 _FALLBACK_TRIES = 3
+_NAMED = ("key", "session", "seq", "identity", "model", "body_size")
 
 
 class Mode(StrEnum):
@@ -153,7 +154,7 @@ class Cache:
         """
         asked = asked_frame(keys)
         tail = self._tail(SMALL, asked)
-        return self._lookup(asked, tail, not_before)
+        return self._lookup(asked, tail, not_before, [*SMALL, "attempts"])
 
     def answers(self, keys: Keys, *, not_before: float = 0.0) -> Iterator[pl.DataFrame]:
         """Yield the rows that `lookup` chooses, with bodies, in frames of at most a few thousand rows.
@@ -162,7 +163,7 @@ class Cache:
         """
         asked = asked_frame(keys)
         tail = self._tail([name for name in SCHEMA if name != "preimage"], asked)
-        picked = self._lookup(asked, tail, not_before)
+        picked = self._lookup(asked, tail, not_before, _NAMED)
         yield from iter_bodies(self.query, picked, tail)
 
     def attempts(self, keys: Keys | None = None) -> pl.DataFrame:
@@ -198,9 +199,11 @@ class Cache:
                 failure = error
         raise CacheError(f"cache {self.path}: its parts cannot be read: {failure}") from failure
 
-    def _lookup(self, asked: pl.DataFrame, tail: pl.DataFrame, not_before: float) -> pl.DataFrame:
+    def _lookup(
+        self, asked: pl.DataFrame, tail: pl.DataFrame, not_before: float, columns: Sequence[str]
+    ) -> pl.DataFrame:
         serving = asked if self.mode.serves else asked.clear()
-        picked = self.query(lambda connection: pick(connection, serving, tail, not_before))
+        picked = self.query(lambda connection: pick(connection, serving, tail, not_before, columns))
         check_identity(asked, picked)
         return picked
 
@@ -210,10 +213,9 @@ class Cache:
     def _fold(self, connection: Connection) -> FoldReport:
         attempts = taken = lost = 0
         aside: list[Path] = []
-        live: dict[str, bool] = {}
+        live = {session.name: session.state == "live" for session in sessions(self.place.journal)}
         for segment in segments(self.place.journal):
-            alive = live.setdefault(segment.session, is_live(self.place.journal, segment.session))
-            if alive and not segment.closed:
+            if live.get(segment.session, True) and not segment.closed:
                 continue
             read = read_segment(segment.path)
             if read.damage:
@@ -222,7 +224,7 @@ class Cache:
             if len(read.rows):
                 folder = generation_folder(self.place.parts, generation(self.place.parts))
                 part = write_part(folder, f"{segment.session}-{segment.number:05d}", read.rows)
-                attempts += adopt(connection, part)
+                attempts += adopt(connection, part, read.rows)
             segment.path.unlink()  # only now: part and database both have the rows
             taken += 1
         for session, alive in live.items():

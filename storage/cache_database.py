@@ -118,7 +118,7 @@ def rebuild(place: Place, why: str) -> None:
     """Set the database aside and make it again from the parts. The caller holds the lock."""
     aside = _set_aside(place)
     recovered = lost = 0
-    with duckdb.connect(str(place.database), config=_config(place)) as connection:
+    with _attached(place) as connection:
         tables.create(connection, generation(place.parts))
         for part in list_parts(place.parts):
             taken = _adopted_if_sound(place, connection, part)
@@ -140,13 +140,24 @@ def _connected(place: Place) -> Iterator[Connection]:
     missing = not place.database.exists()
     if missing and list_parts(place.parts):
         raise Doubt("the database file is not there")
-    with duckdb.connect(str(place.database), config=_config(place)) as connection:
+    with _attached(place) as connection:
         if missing:
             tables.create(connection, generation(place.parts))
         _reconcile(place, connection)
         connection.execute(f"CREATE TEMP VIEW light AS SELECT {LIGHT} FROM attempts")
         yield connection
-        connection.execute("CHECKPOINT")
+        connection.execute("CHECKPOINT store")
+
+
+@contextmanager
+def _attached(place: Place) -> Iterator[Connection]:
+    # The newest row group is written again at each checkpoint. With DuckDB's 122,880 rows a fold would grow from
+    # 1 s to 5 s and 450 MB as the group fills; with 8,192 it stays at 0.4 s.
+    path = str(place.database).replace("'", "''")
+    with duckdb.connect(":memory:", config=_config(place)) as connection:
+        connection.execute(f"ATTACH '{path}' AS store (ROW_GROUP_SIZE 8192, STORAGE_VERSION 'v1.4.0')")
+        connection.execute("USE store")
+        yield connection
 
 
 def _reconcile(place: Place, connection: Connection) -> None:
@@ -188,7 +199,7 @@ def _adopted_if_sound(place: Place, connection: Connection, part: Part) -> int |
 def _is_sound(place: Place) -> bool:
     """Read every block: DuckDB checks each one's digest."""
     try:
-        with duckdb.connect(str(place.database), config=_config(place)) as connection:
+        with _attached(place) as connection:
             for table in ("attempts", "calls", "parts", "meta"):
                 connection.execute(f"SELECT count(hash(COLUMNS(*))) FROM {table}").fetchall()
     except duckdb.Error:
@@ -242,10 +253,10 @@ def _locked_by_duckdb(path: Path) -> bool:
 
 
 def _config(place: Place) -> dict[str, str | bool | int | float | list[str]]:
-    # 256 MB and two threads: a fold runs beside a busy event loop, in a process that should stay under 600 MB.
+    # 128 MB and two threads: a fold runs beside a busy event loop, in a process that should stay under 600 MB.
     # A high threshold: the log is checkpointed once, when the file is closed, instead of after each 16 MB.
     return {
-        "memory_limit": "256MB",
+        "memory_limit": "128MB",
         "threads": 2,
         "checkpoint_threshold": "1GB",
         "arrow_large_buffer_size": True,

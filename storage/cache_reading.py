@@ -19,19 +19,22 @@ from .errors import CacheError
 from .segments import is_live, read_segment, segments
 
 READ_ROWS = 8192
+ASK_ROWS = 32768  # a join of 132,000 keys at once takes 240 MB, in slices 120 MB and as long
 READ_BYTES = 32 * 2**20
 _LIGHT_SCHEMA = {name: SCHEMA[name] for name in SMALL}
 ASKED = {"key": pl.String(), "identity": pl.String(), "model": pl.String()}
 """What a question names: keys and, where given, the endpoint identity and model that the stored row must show."""
 
 _PICK = f"""
-WITH found AS (SELECT * FROM seen SEMI JOIN asked USING (key)),
+WITH found AS (SELECT key, session, seq, outcome, started_at FROM seen SEMI JOIN asked USING (key)),
      tried AS (SELECT key, count(*) AS attempts, count(*) FILTER (outcome = 'empty') AS empties
-               FROM found GROUP BY key)
-SELECT {LIGHT}, attempts FROM found JOIN tried USING (key)
+               FROM found GROUP BY key),
+     chosen AS (
+SELECT key, session, seq, attempts FROM found JOIN tried USING (key)
 WHERE (outcome IN ({", ".join(f"'{outcome}'" for outcome in USABLE)}) OR (outcome = 'empty' AND empties >= 2))
   AND coalesce(started_at, 0) >= $not_before
-QUALIFY row_number() OVER (PARTITION BY key ORDER BY started_at DESC, session DESC, seq DESC) = 1
+QUALIFY row_number() OVER (PARTITION BY key ORDER BY started_at DESC, session DESC, seq DESC) = 1)
+SELECT {{columns}} FROM seen JOIN chosen USING (key, session, seq)
 """
 
 _TOTALS = """
@@ -100,11 +103,19 @@ def seen(connection: Connection, tail: pl.DataFrame) -> Iterator[None]:
             connection.execute("DROP VIEW seen")
 
 
-def pick(connection: Connection, asked: pl.DataFrame, tail: pl.DataFrame, not_before: float) -> pl.DataFrame:
-    """Choose the attempt that answers each key: the latest usable one. Columns `SMALL` and ``attempts`` so far."""
-    with registered(connection, "asked", asked), seen(connection, tail):
-        rows = connection.sql(_PICK, params={"not_before": not_before}).to_arrow_table()
-        return pl.DataFrame(rows)
+def pick(
+    connection: Connection, asked: pl.DataFrame, tail: pl.DataFrame, not_before: float, columns: Sequence[str]
+) -> pl.DataFrame:
+    """Choose the attempt that answers each key: the latest usable one. ``columns``: of `SMALL`, or ``attempts``."""
+    query = _PICK.format(columns=", ".join(columns))
+    frames = []
+    with seen(connection, tail):
+        for part in asked.iter_slices(ASK_ROWS):
+            with registered(connection, "asked", part):
+                rows = connection.sql(query, params={"not_before": not_before}).to_arrow_table()
+                frames.append(pl.DataFrame(rows))
+    empty = pl.DataFrame(schema={name: SCHEMA.get(name, pl.Int64()) for name in columns})
+    return pl.concat([empty, *frames])
 
 
 def check_identity(asked: pl.DataFrame, picked: pl.DataFrame) -> None:

@@ -1,0 +1,164 @@
+"""Real processes on one cache: killed at random, side by side, and read while they run."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from molaudit.storage.attempts import body_bytes
+from molaudit.storage.cache import Cache
+from molaudit.storage.cache_admin import info
+from molaudit.storage.locks import holder_of
+from molaudit.storage.segments import sessions
+
+# Appends numbered attempts of a few kilobytes, says the number only after `append` returned, folds now and then.
+WRITER = """
+import sys
+from pathlib import Path
+from molaudit.storage.attempts import StoredAttempt
+from molaudit.storage.cache import Cache
+
+path, name, first, last, fold_every = Path(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:6])
+cache = Cache(path, wait_s=60.0)
+print("ready", flush=True)
+with cache.journal() as journal:
+    for number in range(first, last):
+        journal.append(StoredAttempt(
+            key=f"{number:032x}", attempt=1, endpoint="local", identity="http://x", model=name, effort="standard",
+            repeat=0, outcome="answered", started_at=float(number), latency_s=0.1, http_status=200,
+            body=f"answer {number} ".encode() * 150, input_tokens=3, output_tokens=7, cost_usd=0.25,
+        ))
+        print(number, flush=True)
+        if number % fold_every == fold_every - 1:
+            cache.fold(journal)
+    cache.fold(journal)
+print("done", flush=True)
+"""
+
+
+@contextmanager
+def writer(
+    path: Path, name: str, first: int, last: int, fold_every: int, log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    with log.open("wb") as out:
+        arguments = [str(path), name, str(first), str(last), str(fold_every)]
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITER, *arguments], stdout=out, stderr=subprocess.STDOUT
+        )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+
+def acknowledged(log: Path) -> list[int]:
+    """The numbers that a writer is sure of; a line without its end does not count."""
+    return [int(line) for line in log.read_bytes().split(b"\n")[:-1] if line.isdigit()]
+
+
+def wait_until(log: Path, text: bytes) -> None:
+    end = time.monotonic() + 60
+    while text not in log.read_bytes():
+        assert time.monotonic() < end, log.read_bytes()[-500:]
+        time.sleep(0.01)
+
+
+def check_rows(cache: Cache, numbers: list[int]) -> None:
+    """Each number once, with its own body, and totals of the rows."""
+    attempts = cache.attempts()
+    keys = [f"{number:032x}" for number in numbers]
+    assert sorted(attempts["key"]) == sorted(set(attempts["key"]))
+    assert set(keys) <= set(attempts["key"])
+    found = {row["key"]: row for frame in cache.answers(keys) for row in frame.iter_rows(named=True)}
+    for number, key in zip(numbers, keys, strict=True):
+        row = found[key]
+        assert body_bytes(row["body"], row["body_base64"]) == f"answer {number} ".encode() * 150
+    totals = cache.totals().row(0, named=True)
+    assert totals["attempts"] >= len(attempts)  # writers may be at work
+    assert totals["output_tokens"] == 7 * totals["attempts"]
+    assert totals["cost_usd"] == 0.25 * totals["attempts"]
+
+
+def kill_rounds(folder: Path, rounds: int, seed: int) -> None:
+    rng = random.Random(seed)
+    cache = Cache(folder / "cache.duckdb", notify=lambda _: None)
+    sure: list[int] = []
+    for number in range(rounds):
+        log = folder / f"log-{number}"
+        with writer(
+            cache.path, "m", number * 10**6, (number + 1) * 10**6, rng.choice([40, 150]), log
+        ) as process:
+            wait_until(log, b"ready")
+            time.sleep(rng.uniform(0.0, 0.5))
+            process.send_signal(signal.SIGKILL)
+        sure += acknowledged(log)
+        if rng.random() < 0.5:
+            check_rows(cache, sure)
+            assert {session.state for session in sessions(cache.place.journal)} <= {"dead"}
+        if rng.random() < 0.5:
+            assert cache.fold().lost <= 1  # the line that the kill cut, never acknowledged
+            assert sessions(cache.place.journal) == []
+    cache.fold()
+    check_rows(cache, sure)
+    assert len(sure) > rounds
+    assert [path.name for path in info(cache).set_aside if ".aside-" in path.name] == []
+
+
+def test_kill_at_random_moments_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    kill_rounds(tmp_path, 4, seed=int.from_bytes(os.urandom(4)))
+
+
+@pytest.mark.slow
+def test_kill_at_twenty_five_random_moments(tmp_path: Path) -> None:
+    kill_rounds(tmp_path, 25, seed=int.from_bytes(os.urandom(4)))
+
+
+def test_two_runs_share_a_cache_and_are_read_meanwhile(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache.duckdb", notify=lambda _: None)
+    logs = [tmp_path / "a", tmp_path / "b"]
+    with writer(cache.path, "a", 0, 400, 50, logs[0]), writer(cache.path, "b", 1000, 1400, 70, logs[1]):
+        for log in logs:
+            wait_until(log, b"\n")
+        seen = 0
+        while not all(b"done" in log.read_bytes() for log in logs):
+            assert all(b"Error" not in log.read_bytes() for log in logs)
+            sure = acknowledged(logs[0]) + acknowledged(logs[1])
+            check_rows(cache, sure)
+            seen += 1
+        assert seen
+    check_rows(cache, [*range(400), *range(1000, 1400)])
+    assert len(cache.attempts()) == 800
+    assert cache.totals(by_session=True)["attempts"].to_list() == [400, 400]
+
+
+def test_a_lock_left_by_a_killed_process_is_taken_over(tmp_path: Path) -> None:
+    script = (
+        "import sys, time; from pathlib import Path; from molaudit.storage.locks import FileLock\n"
+        "assert FileLock(Path(sys.argv[1])).try_acquire(); print('held', flush=True); time.sleep(60)"
+    )
+    messages: list[str] = []
+    cache = Cache(tmp_path / "cache.duckdb", notify=messages.append, wait_s=30.0)
+    command = [sys.executable, "-c", script, str(cache.place.lock)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        holder = holder_of(cache.place.lock)
+        assert holder is not None
+        assert holder.pid == process.pid
+        with writer(cache.path, "m", 0, 3, 100, tmp_path / "log"):
+            wait_until(tmp_path / "log", f"held by PID {process.pid}".encode())
+            process.kill()
+            wait_until(tmp_path / "log", b"done")
+    assert cache.fold().lost == 0
+    assert messages == []
+    check_rows(cache, [0, 1, 2])
