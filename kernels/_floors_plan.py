@@ -23,7 +23,7 @@ class Plan(NamedTuple):
     half: NDArray[np.int64]  # [G] labels to learn on, floor(size / 2)
     draw: NDArray[np.int64]  # [G] number of the first random word
     first_continuation: NDArray[np.int64]  # [G + 1]
-    count: NDArray[np.int64]  # [C] labels
+    label_count: NDArray[np.int64]  # [C]
     first_segment: NDArray[np.int64]  # [C + 1]
     word: NDArray[np.int64]  # [S] word within the prefix
     mask: NDArray[np.uint64]  # [S] bits within that word
@@ -88,7 +88,7 @@ def plan(labels: NDArray[np.float64], rung: int) -> Plan:
         # One word more than the mask needs: it is the key of the words that even out the half.
         draw=_offsets((sizes + WORD - 1) // WORD + 1)[:-1],
         first_continuation=_offsets(np.bincount(prefix, minlength=size.size)[size >= 2]),
-        count=count,
+        label_count=count,
         first_segment=first_segment,
         word=word,
         mask=ones << low.astype(np.uint64),

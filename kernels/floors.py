@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._columns import column, doubles
-from ._floors_halves import hits_of_repeats, subsets
+from ._floors_halves import hits_of_repeats, tables
 from ._floors_plan import plan, runs
 from .figures import codes_all
 
@@ -18,7 +18,7 @@ __all__ = ["MIN_LABELS", "MIN_PREFIX", "Floors", "floors", "matched_shares", "mo
 MIN_LABELS: Final = 20
 MIN_PREFIX: Final = 10
 _RUNGS: Final = (12, 23)
-_DRAWS_PER_RUNG: Final = 1 << 40  # the rungs of one repeat share no word
+_DRAWS_PER_RUNG: Final = 1 << 40
 
 
 class Floors(NamedTuple):
@@ -120,9 +120,8 @@ def mode_repeats(
     steps = plan(values, _checked(rung))
     if steps.size.size == 0:
         return np.full(repeats, math.nan)
-    masks, weight_start = subsets()
-    draws = _RUNGS.index(rung) * _DRAWS_PER_RUNG
-    return hits_of_repeats(*steps, masks, weight_start, seed, draws, first, repeats) / steps.trials
+    hits = hits_of_repeats(*steps, *tables(), seed, first_draw(rung), first, repeats)
+    return hits / steps.trials
 
 
 def matched_shares(labels: ArrayLike, index: ArrayLike, rung: int, pooled: float) -> NDArray[np.float64]:
@@ -167,7 +166,12 @@ def matched_shares(labels: ArrayLike, index: ArrayLike, rung: int, pooled: float
     share = np.where(n >= MIN_PREFIX, modal / np.maximum(n - 1, 1), pooled)
     of_label = np.empty(values.size)
     of_label[by_prefix.order] = np.repeat(share, count)
-    return of_label[asked]
+    return np.take(of_label, asked)
+
+
+def first_draw(rung: int) -> int:
+    """Return the number of a rung's first random word: the rungs of one repeat share none."""
+    return _RUNGS.index(rung) * _DRAWS_PER_RUNG
 
 
 def _ordered_pairs(codes: NDArray[np.int64]) -> int:
