@@ -13,6 +13,12 @@ COMMANDS = {
     "judge": "verdicts from counts alone",
     "floors": "the molecule-blind floors of labels",
     "limits": "the smallest counts that would be significant",
+    "run": "make the calls of an audit that are not answered yet, and score it",
+    "plan": "what an audit would take: calls, tokens, cost, time",
+    "status": "how far an audit is, also while it runs",
+    "report": "score what is answered so far, also while it runs",
+    "cache": "the response cache: info, explain, evict, export, merge, rebuild",
+    "serve": "simulated models behind a real HTTP server on this machine",
     "demo": "audit simulated models on an embedded benchmark, no key, no network",
 }
 """Command to its line in ``--help``. The module ``commands/NAME.py`` has ``configure(parser)`` and ``run(args)``."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from molaudit.storage import results
 
@@ -27,8 +28,11 @@ def prepare_folder(folder: Path) -> None:
         ) from error
 
 
-def write_scores(scores: Scores, folder: Path) -> None:
-    """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv`` and ``run.json``."""
+def write_scores(scores: Scores, folder: Path, more: Mapping[str, Any] | None = None) -> None:
+    """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv`` and ``run.json``.
+
+    ``more`` is added to ``run.json``.
+    """
     prepare_folder(folder)
     results.write_csv(scores.cells, folder / "cells.csv")
     results.write_parquet(scores.cells, folder / "cells.parquet")
@@ -45,6 +49,7 @@ def write_scores(scores: Scores, folder: Path) -> None:
                 "python": platform.python_version(),
                 **{name: version(name) for name in STATED_VERSIONS},
             },
+            **(more or {}),
         },
         folder / "run.json",
     )

@@ -38,17 +38,15 @@ def run(args: argparse.Namespace) -> int:
 
     prepare_folder(args.out)
     cells = imports.load_cells(args.cells)
-    floors = imports.load_floors(args.floors)
-    judged = judge_counts(cells.frame, floors.frame, args.alpha, args.correction)
-    replaced = [name for name in ADDED if name in cells.given.columns]
-    table = cells.given.with_columns(judged.select(ADDED))
-    results.write_csv(table, args.out / "judged.csv")
+    judged = judge_counts(cells, imports.load_floors(args.floors), args.alpha, args.correction)
+    results.write_csv(judged, args.out / "judged.csv")
     console = Console()
     console.print(table_of_verdicts(judged))
-    notes = [*cells.notes, *floors.notes]
-    notes += [f"column {name!r} of {args.cells} was replaced by ours" for name in replaced]
-    for note in notes:
-        console.print(f"note: {note}", highlight=False, markup=False)
+    for name in ADDED:
+        if name in cells.columns:
+            console.print(
+                f"note: column {name!r} of {args.cells} was replaced by ours", highlight=False, markup=False
+            )
     console.print(
         f"{judged.height} cells written to {args.out / 'judged.csv'}", highlight=False, markup=False
     )

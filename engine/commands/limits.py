@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from ..studies.detection import DENOMINATORS, detection_limits
     from ..terminal import plain_table
 
-    floors = imports.load_floors(args.floors).frame
+    floors = imports.load_floors(args.floors)
     table = detection_limits(floors, n=args.n or DENOMINATORS, alpha=args.alpha)
     results.write_table(table, args.out)
     console = Console()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 
 def whole_number(minimum: int) -> type[int]:
@@ -42,3 +43,23 @@ def named_value(text: str) -> tuple[str, str]:
     if not (name and equals and value):
         raise argparse.ArgumentTypeError(f"found {text!r}; allowed: NAME=VALUE")
     return name, value
+
+
+def add_audit_options(parser: argparse.ArgumentParser, *, out: bool = True) -> None:
+    """Declare what every command on an audit.toml takes."""
+    parser.add_argument(
+        "audit", type=Path, metavar="AUDIT.TOML", help="endpoints, models, efforts, benchmarks, limits"
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        metavar="FILE",
+        help="response cache; default: molaudit-cache.duckdb beside the audit",
+    )
+    if out:
+        parser.add_argument(
+            "--out",
+            type=Path,
+            metavar="DIR",
+            help="folder for the results; default: molaudit-NAME beside the audit",
+        )

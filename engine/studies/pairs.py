@@ -4,6 +4,7 @@ Reasons, in the order in which they are looked for:
 
 unmatched          no label for this molecule in this benchmark, by id or by structure
 conflict           the molecule has several different labels
+not_asked, failed, filtered, recitation   a call of a run without an answer (refusals and cuts as below)
 empty ... no_number  the reply holds no single number (the kinds of `answers.numbers`)
 later_sample       another sample of the molecule is the one that counts
 label_zero         the label carries no figures: it is zero
@@ -36,9 +37,23 @@ UNPARSED = {
 }
 """Kind of a reply without a single number, to the reason under which it is left out."""
 
+OUTCOMES = {
+    "refused": "refusal",
+    "truncated": "truncated",
+    "empty": "empty",
+    "filtered": "filtered",
+    "recitation": "recitation",
+    "not_asked": "not_asked",
+}
+"""Outcome of a call without an answer, to the reason; any other outcome is a failure of the infrastructure."""
+
 REASONS = (
     "unmatched",
     "conflict",
+    "not_asked",
+    "failed",
+    "filtered",
+    "recitation",
     *UNPARSED.values(),
     "later_sample",
     "label_zero",
@@ -233,13 +248,12 @@ def _join_by_structure(lost: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame
 
 
 def _mark(joined: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
-    unparsed = pl.col("kind").replace_strict(UNPARSED, default=None, return_dtype=pl.String)
     reason = (
         pl.when(pl.col("label_row").is_null())
         .then(pl.lit("unmatched"))
         .when(pl.col("conflict"))
         .then(pl.lit("conflict"))
-        .otherwise(unparsed)
+        .otherwise(_without_answer(joined))
     )
     frame = joined.with_columns(reason=reason, sample=pl.col("sample").fill_null(0))
     if not settings.pooled:
@@ -257,6 +271,15 @@ def _mark(joined: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
         .then(pl.lit("answer_short"))
     )
     return frame.with_columns(parsed=counted, reason=why).with_columns(scorable=pl.col("reason").is_null())
+
+
+def _without_answer(joined: pl.DataFrame) -> pl.Expr:
+    """Why there is no number: the call's own outcome where a run knows it, else the kind of the reply."""
+    unparsed = pl.col("kind").replace_strict(UNPARSED, default=None, return_dtype=pl.String)
+    if "outcome" not in joined.columns:
+        return unparsed
+    lost = pl.col("outcome").replace_strict(OUTCOMES, default="failed", return_dtype=pl.String)
+    return pl.when(pl.col("outcome") == "answered").then(unparsed).otherwise(lost)
 
 
 def _keep_first_sample(frame: pl.DataFrame) -> pl.DataFrame:

@@ -160,7 +160,7 @@ def _floats(column: pl.Series) -> Floats:
 
 def _ratio(k: pl.Series, n: pl.Series) -> Floats:
     trials = n.to_numpy()
-    return np.divide(k.to_numpy(), trials, out=np.full(trials.shape, np.nan), where=trials > 0)
+    return np.asarray(np.divide(k.to_numpy(), trials, out=np.full(trials.shape, np.nan), where=trials > 0))
 
 
 def _nullable(values: Floats) -> pl.Series:

@@ -1,0 +1,195 @@
+"""The calls of a run made: plan, scheduler, wire and journal brought together."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass
+from random import Random
+from time import time
+
+import anyio
+import anyio.to_thread
+
+from molaudit.storage.attempts import StoredAttempt
+from molaudit.storage.cache import Cache
+from molaudit.storage.errors import CacheError
+from molaudit.storage.journal import Journal
+
+from ..models.descriptors import fit_descriptors
+from ..models.dialects.registry import auth_headers, dialect
+from ..models.records import Call, Decoded, Response, Usage
+from ..models.transport import Transport
+from ..plan import Plan
+from ..plan_estimate import DEFAULT_IN_FLIGHT
+from ..scheduling.attempts import AttemptRecord
+from ..scheduling.budgets import Budget
+from ..scheduling.limits import PoolLimits
+from ..scheduling.progress import Progress
+from ..scheduling.run import run_calls
+from ..scheduling.stops import StopRequest, stop_on_signals
+from ..scheduling.summaries import RunSummary
+from ..settings import Settings
+
+FOLD_EVERY_S = 180.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """What a person is shown: a loop that runs beside the calls, and a word at each signal."""
+
+    watch: Callable[[Progress], Coroutine[object, object, None]]
+    announce: Callable[[int], None]
+    notify: Callable[[str], None]
+    progress: Progress
+
+
+def make_calls(
+    plan: Plan, cache: Cache, done: frozenset[str], spent_usd: float, display: Display
+) -> RunSummary:
+    """Make every call of the plan whose key is not in ``done``.
+
+    Returns when all are made, or when the run was stopped, ran out of money or of providers; every attempt is in
+    the journal by then.
+    """
+    with cache.journal() as journal:
+        return anyio.run(_run, plan, cache, journal, done, spent_usd, display)
+
+
+async def _run(
+    plan: Plan, cache: Cache, journal: Journal, done: frozenset[str], spent_usd: float, display: Display
+) -> RunSummary:
+    limits = pool_limits(plan.settings)
+    connections, note = fit_descriptors(sum(one.in_flight for one in limits.values()))
+    if note is not None:
+        display.notify(note)
+        share = connections / sum(one.in_flight for one in limits.values())
+        limits = {name: _narrowed(one, share) for name, one in limits.items()}
+    price = _prices(plan)
+    stop = StopRequest()
+    async with Transport(connections) as transport, anyio.create_task_group() as beside:
+        send = transport.sender(plan.endpoints, auth_headers)
+        beside.start_soon(stop_on_signals, stop, display.announce)
+        beside.start_soon(_fold_now_and_then, cache, journal, display.notify)
+        beside.start_soon(display.watch, display.progress)
+        summary = await run_calls(
+            _missing(plan, done),
+            send=send,
+            decode=_decoder(plan),
+            record=_recorder(plan, journal, price),
+            pools=limits,
+            endpoint_pool={name: one.pool for name, one in plan.endpoints.items()},
+            now=time,
+            random=Random(plan.settings.run.seed),
+            budget=Budget(price, plan.settings.run.budget_usd, spent_usd=spent_usd),
+            progress=display.progress,
+            stop=stop,
+        )
+        beside.cancel_scope.cancel()
+    return summary
+
+
+def pool_limits(settings: Settings) -> dict[str, PoolLimits]:
+    """The limits of each pool; endpoints that share a pool state the same ones (settings see to that)."""
+    found: dict[str, PoolLimits] = {}
+    for name in dict.fromkeys(one.pool or one.name for one in settings.endpoints):
+        mine = [one for one in settings.endpoints if (one.pool or one.name) == name]
+        stated = {
+            key: next((getattr(one, key) for one in mine if getattr(one, key) is not None), None)
+            for key in ("in_flight", "requests_per_minute", "tokens_per_minute")
+        }
+        found[name] = PoolLimits(
+            in_flight=stated["in_flight"] or DEFAULT_IN_FLIGHT,
+            requests_per_minute=stated["requests_per_minute"],
+            tokens_per_minute=stated["tokens_per_minute"],
+        )
+    return found
+
+
+def _narrowed(limits: PoolLimits, share: float) -> PoolLimits:
+    return PoolLimits(
+        in_flight=max(1, int(limits.in_flight * share)),
+        requests_per_minute=limits.requests_per_minute,
+        tokens_per_minute=limits.tokens_per_minute,
+    )
+
+
+def _missing(plan: Plan, done: frozenset[str]) -> Iterator[Call]:
+    return (call for call in plan.calls() if call.key not in done)
+
+
+def _decoder(plan: Plan) -> Callable[[Call, Response], Decoded]:
+    decoders = {name: dialect(one.dialect).decode for name, one in plan.endpoints.items()}
+
+    def decode(call: Call, response: Response) -> Decoded:
+        return decoders[call.endpoint](response, max_output_tokens=call.output_tokens, now=time())
+
+    return decode
+
+
+def _prices(plan: Plan) -> Callable[[Call, Usage], float | None]:
+    known = {asked.model.name: asked.price for asked in plan.asked}
+
+    def price(call: Call, usage: Usage) -> float | None:
+        one = known[call.model]
+        if one is None or usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        return (usage.input_tokens * one.input + usage.output_tokens * one.output) / 1e6
+
+    return price
+
+
+def _recorder(
+    plan: Plan, journal: Journal, price: Callable[[Call, Usage], float | None]
+) -> Callable[[AttemptRecord], None]:
+    wire = {asked.model.name: asked.model.id for asked in plan.asked}
+    identity = {name: one.identity for name, one in plan.endpoints.items()}
+
+    def record(attempt: AttemptRecord) -> None:
+        call, usage = attempt.call, attempt.usage
+        cost = usage.cost_usd if usage.cost_usd is not None else price(call, usage)
+        journal.append(
+            StoredAttempt(
+                key=call.key,
+                attempt=attempt.attempt,
+                endpoint=call.endpoint,
+                identity=identity[call.endpoint],
+                model=wire[call.model],
+                effort=call.effort,
+                repeat=call.repeat,
+                outcome=attempt.outcome.value,
+                started_at=attempt.started_at,
+                latency_s=attempt.latency_s,
+                http_status=attempt.http_status,
+                reason=attempt.reason,
+                message=attempt.message,
+                body=attempt.body,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                reasoning_tokens=usage.reasoning_tokens,
+                cached_tokens=usage.cached_tokens,
+                cost_usd=cost,
+                returned_model=attempt.returned_model,
+                provider=attempt.provider,
+                retry_after_s=attempt.retry_after_s,
+                sent=attempt.sent,
+                preimage=plan.preimage(call).decode() if attempt.attempt == 1 else None,
+            )
+        )
+
+    return record
+
+
+async def _fold_now_and_then(cache: Cache, journal: Journal, notify: Callable[[str], None]) -> None:
+    """Take closed segments into the database in a thread, so that the loop never waits for a disk."""
+    while True:
+        await anyio.sleep(FOLD_EVERY_S)
+        journal.beat()
+        journal.rotate()
+        try:
+            await anyio.to_thread.run_sync(cache.fold)
+        except CacheError as error:
+            # The journal still has everything; the next fold or the next run takes it.
+            notify(str(error))

@@ -1,0 +1,148 @@
+"""From stored attempts to scores: answers are read from the raw replies each time, for parsing is code, not data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from molaudit.storage import results
+from molaudit.storage.attempts import body_bytes
+from molaudit.storage.cache import Cache
+
+from ..api import Scores
+from ..errors import InputError
+from ..models.dialects.registry import dialect
+from ..models.records import Outcome, Response
+from ..output import write_scores
+from ..plan import Plan
+from ..studies.retrieval import score_frames
+from ..studies.settings import ScoreSettings
+from .inputs import Audit
+from .table import asked_of_cache
+
+ANSWER_SCHEMA: dict[str, pl.DataType] = {
+    "key": pl.String(),
+    "outcome": pl.String(),
+    "answer": pl.String(),
+    "reasoning_tokens": pl.Int64(),
+    "returned_model": pl.String(),
+    "provider": pl.String(),
+}
+_BATCH = 4_000
+
+
+def read_answers(plan: Plan, table: pl.DataFrame, cache: Cache) -> pl.DataFrame:
+    """Return one row a stored answer, decoded from its reply; see `ANSWER_SCHEMA`."""
+    dialects = {one.identity: dialect(one.dialect) for one in plan.endpoints.values()}
+    limit = max((asked.max_output_tokens for asked in plan.asked), default=1)
+    parts = [pl.DataFrame(schema=ANSWER_SCHEMA)]
+    for frame in cache.answers(asked_of_cache(table)):
+        for batch in frame.iter_slices(_BATCH):
+            rows = list(_decoded(batch, dialects, limit))
+            parts.append(pl.DataFrame(rows, schema=ANSWER_SCHEMA, orient="row"))
+    return pl.concat(parts)
+
+
+def _decoded(batch: pl.DataFrame, dialects: Mapping[str, Any], limit: int) -> Iterator[tuple[object, ...]]:
+    columns = ("key", "identity", "http_status", "body", "body_base64", "reasoning_tokens")
+    for key, identity, status, body, coded, tokens in batch.select(columns).iter_rows():
+        response = Response(status or 0, {}, body_bytes(body, coded) or b"")
+        decoded = dialects[identity].decode(response, max_output_tokens=limit)
+        yield key, decoded.outcome.value, decoded.text, tokens, decoded.returned_model, decoded.provider
+
+
+def attempts_table(table: pl.DataFrame, cache: Cache) -> pl.DataFrame:
+    """Return every stored attempt of the plan's calls: what it was about, how it ended, tokens and times."""
+    attempts = cache.attempts(asked_of_cache(table))
+    about = table.select("key", *_as_text("model", "benchmark", "molecule", "condition", "effort"), "repeat")
+    joined = about.join(attempts.drop("model", "effort", "repeat"), on="key", how="inner")
+    return joined.select(
+        *("key", "model", "benchmark", "molecule", "condition", "effort", "repeat"),
+        *("session", "attempt", "outcome", "http_status", "reason"),
+        (pl.col("input_tokens") + pl.col("output_tokens")).alias("tokens"),
+        *("input_tokens", "output_tokens", "reasoning_tokens", "cost_usd"),
+        *("latency_s", "started_at", "returned_model", "provider"),
+    ).sort("started_at", "key", "attempt")
+
+
+def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
+    """Score what is stored by now; calls without a final answer are counted, never scored.
+
+    Raises
+    ------
+    InputError
+        Nothing has been answered yet.
+    """
+    read = read_answers(audit.plan, table, cache)
+    if read.is_empty():
+        raise InputError("no call of this audit has been answered yet; nothing can be scored")
+    lost = _last_outcomes(table, cache, read)
+    met = table.join(read, on="key", how="left", maintain_order="left")
+    met = met.join(lost, on="key", how="left", maintain_order="left")
+    answers = met.select(
+        *_as_text("model", "benchmark", "molecule", "condition", "effort"),
+        file=pl.lit("the run"),
+        row=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+        smiles=pl.lit(None, pl.String),
+        answer="answer",
+        prediction=pl.lit(None, pl.String),
+        sample="repeat",
+        reasoning_tokens="reasoning_tokens",
+        outcome=pl.coalesce("outcome", "lost", pl.lit("not_asked")),
+    )
+    settings = ScoreSettings(seed=audit.settings.run.seed)
+    scored = score_frames(answers, audit.labels, settings)
+    return Scores(
+        cells=scored.cells,
+        pairs=scored.pairs,
+        floors=scored.floors,
+        notes=(*audit.notes, *scored.notes, *_mixtures(met)),
+        settings=settings,
+        operating_level=scored.operating_level,
+    )
+
+
+def write_audit(
+    audit: Audit, table: pl.DataFrame, cache: Cache, folder: Path, run: Mapping[str, Any]
+) -> Scores:
+    """Score and write all files of a run; ``run`` goes into ``run.json`` beside the settings."""
+    scores = score_audit(audit, table, cache)
+    totals = cache.totals(asked_of_cache(table)).row(0, named=True)
+    write_scores(scores, folder, {"run": dict(run), "totals": totals, "audit": _settings_of(audit)})
+    results.write_parquet(attempts_table(table, cache), folder / "attempts.parquet")
+    return scores
+
+
+def _settings_of(audit: Audit) -> dict[str, Any]:
+    """The settings as they were validated; they hold names of environment variables and never their values."""
+    return dict(audit.settings.model_dump(mode="json", by_alias=True))
+
+
+def _last_outcomes(table: pl.DataFrame, cache: Cache, read: pl.DataFrame) -> pl.DataFrame:
+    """How the calls ended that have no usable answer."""
+    missing = table.join(read.select("key"), on="key", how="anti")
+    if missing.is_empty():
+        return pl.DataFrame(schema={"key": pl.String, "lost": pl.String})
+    attempts = cache.attempts(asked_of_cache(missing))
+    last = attempts.sort("started_at").group_by("key", maintain_order=True).agg(lost=pl.col("outcome").last())
+    return last.select("key", "lost")
+
+
+def _mixtures(met: pl.DataFrame) -> list[str]:
+    """Say where one model's cell mixes back ends: then it is not one model that is judged."""
+    notes = []
+    answered = met.filter(pl.col("outcome") == Outcome.ANSWERED.value)
+    for column, what in (("provider", "providers"), ("returned_model", "model versions")):
+        mixed = answered.group_by("model").agg(pl.col(column).drop_nulls().value_counts(sort=True))
+        for model, counts in mixed.sort(pl.col("model").cast(pl.String)).iter_rows():
+            if len(counts) > 1:
+                shares = ", ".join(f"{one[column]!r} {one['count']}" for one in counts[:5])
+                notes.append(f"model {model!r}: answers came from {len(counts)} {what}: {shares}")
+    return notes
+
+
+def _as_text(*names: str) -> list[pl.Expr]:
+    return [pl.col(name).cast(pl.String) for name in names]
