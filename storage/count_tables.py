@@ -22,7 +22,7 @@ def load_cells(path: str | Path) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Every column of the input in its order, the four counts as Int64, the rest as text.
+        Every column of the input in its order, the four counts as Int64, the rest as text (null where empty).
 
     Raises
     ------
@@ -38,6 +38,8 @@ def load_cells(path: str | Path) -> pl.DataFrame:
         frame = whole_numbers(frame, name, table.path, required=True)
     for larger, smaller in pairwise(COUNTS):
         _nested(frame, larger, smaller, table.path)
+    # An empty field of a CSV file is written as one again only when it is null.
+    given = given.with_columns(pl.col(pl.String).replace("", None))
     return given.with_columns(frame[name] for name in (*names, *COUNTS) if name in given.columns)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from molaudit.storage import imports
+from molaudit.storage import imports, results
 from molaudit.storage.answer_tables import SCHEMA as ANSWER_SCHEMA
 from molaudit.storage.errors import TableError
 from molaudit.storage.label_tables import SCHEMA as LABEL_SCHEMA
@@ -303,6 +303,12 @@ class TestCells:
             }
         ]
         assert frame.columns == CELLS.strip().split(",")
+
+    def test_what_is_given_is_written_back_as_it_was(self, tmp_path: Path) -> None:
+        content = "extra,m1,benchmark,model,arm,n_usable,m2,m3,more\n1.50,10,esol,M,reg,20,4,0,\n,1,esol,N,reg,2,0,0,x\n"
+        frame = imports.load_cells(put(tmp_path, content))
+        results.write_csv(frame, tmp_path / "back.csv")
+        assert (tmp_path / "back.csv").read_text() == content
 
     def test_condition_and_family_are_kept_where_given(self, tmp_path: Path) -> None:
         head = "benchmark,model,arm,n_usable,m1,m2,m3,family,condition\n"
