@@ -305,7 +305,7 @@ class TestCells:
         assert frame.columns == CELLS.strip().split(",")
 
     def test_what_is_given_is_written_back_as_it_was(self, tmp_path: Path) -> None:
-        content = "extra,m1,benchmark,model,arm,n_usable,m2,m3,more\n1.50,10,esol,M,reg,20,4,0,\n,1,esol,N,reg,2,0,0,x\n"
+        content = "extra,m1,benchmark,model,arm,n_usable,m2,m3,more\n1.50,10,esol,M,reg,20,4,0,\n,1,b,N,reg,2,0,0,x\n"
         frame = imports.load_cells(put(tmp_path, content))
         results.write_csv(frame, tmp_path / "back.csv")
         assert (tmp_path / "back.csv").read_text() == content
