@@ -1,36 +1,47 @@
-"""The audit of models whose memory is known: what a reader should see first."""
+"""The audit of models whose memory is known, over real HTTP on this machine: what a reader should see first."""
 
 from __future__ import annotations
 
-import polars as pl
+from pathlib import Path
 
-from molaudit.storage import benchmarks
+from .audit.command import run_audit, show_plan
+from .output import prepare_folder
+from .serve import ServeSettings, start_process
 
-from .api import Scores, score
-from .models import simulated
-
-BENCHMARK = "crc-boiling-points"
 MODELS = ("reciter", "reciter-10", "skilled", "blind", "constant")
-MOLECULES = 500
 SEED = 1
 
+_AUDIT = """\
+# Simulated models behind a server of this program; `molaudit demo` starts it and writes its address here.
+[run]
+name = "demo"
+seed = {seed}
+molecules = 500
+efforts = ["minimum"]
 
-def demo_scores() -> Scores:
-    """Let `MODELS` answer a seeded sample of the embedded benchmark, and score them."""
-    benchmark = benchmarks.embedded(BENCHMARK)
-    labels = benchmark.frame.with_columns(
-        benchmark=pl.lit(benchmark.name), kind=pl.lit(benchmark.kind), unit=pl.lit(benchmark.unit)
-    )
-    asked = benchmark.frame.sample(MOLECULES, seed=SEED, shuffle=True)
-    answers = pl.concat(
-        pl.DataFrame(
-            {
-                "benchmark": benchmark.name,
-                "model": model,
-                "molecule": asked["molecule"],
-                "answer": simulated.answers(model, asked, SEED),
-            }
-        )
-        for model in MODELS
-    )
-    return score(answers, labels, seed=SEED)
+[[endpoint]]
+name = "simulated"
+dialect = "openai-chat"
+base_url = "{url}"
+identity = "simulated"               # the port changes, the models behind it do not
+in_flight = 50
+{models}
+[[benchmark]]
+use = "crc-boiling-points"
+"""
+_MODEL = """
+[[model]]
+id = "{name}"
+endpoint = "simulated"
+"""
+
+
+def run_demo(folder: Path) -> int:
+    """Start the server, plan, call what the folder's cache does not hold, score, show. Returns the exit code."""
+    prepare_folder(folder)
+    audit, cache = folder / "audit.toml", folder / "cache.duckdb"
+    with start_process(ServeSettings(seed=SEED)) as url:
+        models = "".join(_MODEL.format(name=name) for name in MODELS)
+        audit.write_text(_AUDIT.format(seed=SEED, url=url, models=models), encoding="utf-8")
+        show_plan(audit, cache)
+        return run_audit(audit, folder, cache, yes=True, debug=False)

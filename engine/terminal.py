@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from collections.abc import Sequence
 
 import polars as pl
 from rich.console import Console, RenderableType
@@ -23,6 +24,9 @@ CELL_TABLE = (
     *("benchmark", "model", "condition", "effort", "n_usable", "m1", "m2", "m3"),
     *("R12", "floor12", "p12", "R23", "floor23", "p23", "hit3", "verdict", "evidence", "cautions"),
 )
+NARROW_TABLE = ("model", "m1", "m2", "m3", "R12", "p12", "R23", "p23", "verdict")
+WIDE = 150
+"""Columns of a terminal from which on the whole cell table is readable."""
 
 
 def inert(value: object) -> str:
@@ -37,7 +41,8 @@ def show_scores(console: Console, cells: pl.DataFrame, notes: tuple[str, ...]) -
     """Print the map, the cells, what was left out and the notes."""
     for title, table in _maps(cells):
         console.print(table_of_map(table, title))
-    console.print(table_of_cells(cells))
+    for table in tables_of_cells(cells, wide=console.width >= WIDE):
+        console.print(table)
     left_out = table_of_left_out(cells)
     if left_out is not None:
         console.print(left_out)
@@ -77,12 +82,29 @@ def _verdict_text(row: dict[str, object]) -> Text:
     return Text(f"{verdict} {_percent(row['hit3'])}", style=STYLES.get(verdict, ""))
 
 
-def table_of_cells(cells: pl.DataFrame) -> Table:
-    """The cells with the columns that a verdict rests on."""
-    shown = [name for name in CELL_TABLE if cells[name].null_count() < cells.height]
-    table = Table(title="Cells", title_justify="left")
+def tables_of_cells(cells: pl.DataFrame, *, wide: bool) -> list[Table]:
+    """The cells with the columns that a verdict rests on: in one table, or one a benchmark and the cautions apart."""
+    if wide:
+        shown = [name for name in CELL_TABLE if cells[name].null_count() < cells.height]
+        return [_cell_rows(cells, shown, "Cells")]
+    parts = cells.partition_by("benchmark", "condition", "effort", maintain_order=True)
+    tables = []
+    for part in parts:
+        names = [part[name][0] for name in ("benchmark", "condition", "effort")]
+        tables.append(
+            _cell_rows(part, NARROW_TABLE, "Cells: " + inert(", ".join(n for n in names if n is not None)))
+        )
+    cautioned = cells.filter(pl.col("cautions") != "")
+    if cautioned.height:
+        tables.append(_cell_rows(cautioned, ("benchmark", "model", "cautions"), "Cautions"))
+    return tables
+
+
+def _cell_rows(cells: pl.DataFrame, shown: Sequence[str], title: str) -> Table:
+    table = Table(title=title, title_justify="left")
     for name in shown:
-        table.add_column(name, justify="right" if cells[name].dtype.is_numeric() else "left")
+        numeric = cells[name].dtype.is_numeric()
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric or name == "verdict")
     for row in cells.select(shown).iter_rows(named=True):
         table.add_row(*(_cell_text(name, value) for name, value in row.items()))
     return table
@@ -94,7 +116,7 @@ def _cell_text(name: str, value: object) -> Text:
     if name == "verdict":
         return Text(str(value), style=STYLES.get(str(value), ""))
     if isinstance(value, float):
-        return Text(f"{value:.2g}" if name.startswith("p") else f"{value:.3f}")
+        return Text(f"{value:.1e}" if name.startswith("p") and value < 1e-3 else f"{value:.3f}")
     return Text(inert(value))
 
 

@@ -1,4 +1,4 @@
-"""``molaudit demo``: simulated models on an embedded benchmark, no key, no network."""
+"""``molaudit demo``: simulated models behind a server on this machine, audited on an embedded benchmark."""
 
 from __future__ import annotations
 
@@ -15,22 +15,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=DEFAULT_FOLDER,
         metavar="DIR",
-        help=f"folder for the results; default: {DEFAULT_FOLDER}",
+        help=f"folder for the results; default: {DEFAULT_FOLDER} in the current one",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Simulate, score, write, show."""
-    from rich.console import Console
+    """Serve, plan, call, score, show."""
+    from ..demo import run_demo
 
-    from ..demo import demo_scores
-    from ..output import prepare_folder
-    from ..terminal import show_scores
-
-    prepare_folder(args.out)
-    scores = demo_scores()
-    scores.write(args.out)
-    console = Console()
-    show_scores(console, scores.cells, scores.notes)
-    console.print(f"results written to {args.out.resolve()}", highlight=False, markup=False)
-    return 0
+    return run_demo(args.out)

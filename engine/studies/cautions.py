@@ -37,7 +37,7 @@ def add(
     cells
         Judged cells, in order of ``cell`` of ``met.frame``.
     level
-        The run's BH operating point, at which power is reckoned.
+        The p at which one more rung of the run would be called; power is reckoned there.
 
     Returns
     -------

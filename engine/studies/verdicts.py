@@ -86,6 +86,16 @@ def operating_level(p: Floats, cells: int, alpha: float = ALPHA) -> float:
     return alpha / (2 * cells) if np.isnan(level) else float(level)
 
 
+def calling_level(judged: pl.DataFrame, alpha: float = ALPHA) -> float:
+    """Return the level at which one more rung of the run would be called: alpha (k + 1) / (2 x cells).
+
+    ``k`` rungs are called already. Unlike the operating point it does not sink with the p of the called ones.
+    """
+    called = int((judged["q12"] < alpha).sum() + (judged["q23"] < alpha).sum())
+    tests = 2 * judged.height
+    return alpha * min(tests, called + 1) / tests
+
+
 def _corrected(
     family: npt.NDArray[np.object_], p12: Floats, p23: Floats, correction: Correction
 ) -> tuple[Floats, Floats]:
