@@ -73,7 +73,7 @@ def normalise(text: str) -> str:
 
 
 # Characters that show nothing.
-_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\u202a-\u202e]")
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\u202a-\u202e\ue000]")
 
 # HTML: entities and tags that models write in place of characters.
 _ENTITY = re.compile(
@@ -91,7 +91,7 @@ _HTML_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]{0,20}(?:\s[^<>\n]{0,80})?/?>|<
 # Bold, in Markdown and HTML. `10**-5` is a power: a star pair after a letter or digit opens nothing.
 BOLD = re.compile(
     r"(?<![\w*])\*\*\*(?![\s*])([^*\n]{1,300})\*\*\*"
-    r"|(?<![\w*])\*\*(?![\s*])((?:[^*\n]|\*(?!\*)){1,300}?)\*\*"
+    r"|(?<![\w*])\*\*(?![\s*])((?:[^*\n]|(?<=\d)\*\*(?=[-+({]?\d)|\*(?!\*)){1,300}?)\*\*(?!\d|[-+({]\d)"
     r"|(?<!\w)__(?![\s_])([^_\n]{1,300})__(?!\w)"
     r"|<(?:b|strong)>([^<>\n]{1,300})</(?:b|strong)>"
     r"|\\(?:text|math)bf\s*\{([^{}\n]{1,300})\}"
@@ -124,8 +124,9 @@ _LATEX_DEGREE = re.compile(r"\^\s*\{?\s*°\s*\}?")
 _ESCAPED = re.compile(r"\\([-+.*_#~%{}])")
 
 
-def _bare(match: re.Match[str]) -> str:
-    return next(group for group in match.groups() if group is not None)
+# Stands where markup was, until the end: digits on its two sides were never one number.
+_SEAM = "\ue000"
+_SEAM_IN_DIGITS = re.compile(rf"(?<=\d){_SEAM}+(?=\d)")
 
 
 def strip_markup(text: str) -> tuple[str, list[str]]:
@@ -139,40 +140,47 @@ def strip_markup(text: str) -> tuple[str, list[str]]:
     bold: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
-        inner = _bare(match)
-        bold.append(inner)
-        return inner
+        bold.append(_content(match))
+        return _unwrap(match)
 
     if not text.isascii():
         text = _INVISIBLE.sub("", text)
     if "&" in text:
         text = _ENTITY.sub(lambda m: _ENTITIES[m[0][1:-1].lower()], text)
     text = BOLD.sub(keep, text)
-    plain = _strip_decoration(text)
-    return plain, [_strip_decoration(inner) for inner in bold]
+    return _strip_decoration(text), [_strip_decoration(inner) for inner in bold]
+
+
+def _content(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group is not None)
+
+
+def _unwrap(match: re.Match[str]) -> str:
+    return _SEAM + _content(match) + _SEAM
 
 
 def _strip_decoration(text: str) -> str:
     if "<" in text:
         text = _HTML_SUPERSCRIPT.sub(r"^{\1}", text)
         text = _HTML_BREAK.sub("\n", text)
-        text = _HTML_TAG.sub("", text)
+        text = _HTML_TAG.sub(_SEAM, text)
     if "\\" in text or "$" in text or "{,}" in text:
         text = _strip_latex(text)
     if "*" in text or "_" in text:
-        text = _ITALIC.sub(_bare, text)
-        text = _LONE_STARS.sub("", text)
+        text = _ITALIC.sub(_unwrap, text)
+        text = _LONE_STARS.sub(_SEAM, text)
     if "#" in text:
         text = _HEADING.sub("", text)
-    return text.replace("`", "")
+    text = text.replace("`", _SEAM)
+    return _SEAM_IN_DIGITS.sub(" ", text).replace(_SEAM, "") if _SEAM in text else text
 
 
 def _strip_latex(text: str) -> str:
     text = _LATEX_THOUSANDS.sub(",", text)
     text = _LATEX_THIN.sub("\u2009", text)
     text = _LATEX_WORD.sub(lambda m: _LATEX_WORDS[m[1]], text)
-    text = _LATEX_WRAPPER.sub(r" \1", text)
-    text = _LATEX_DELIMITER.sub("", text)
+    text = _LATEX_WRAPPER.sub(rf" \1{_SEAM}", text)
+    text = _LATEX_DELIMITER.sub(_SEAM, text)
     text = _LATEX_SPACE.sub(" ", text)
     text = _LATEX_DEGREE.sub("°", text)
     return _ESCAPED.sub(r"\1", text)

@@ -8,22 +8,21 @@ import polars as pl
 
 from ._parse import parse_number
 
-SCHEMA = pl.Schema(
-    {
-        "text": pl.String,
-        "digits": pl.String,
-        "value": pl.Float64,
-        "figures": pl.Int32,
-        "stripped": pl.Int32,
-        "rule": pl.String,
-        "kind": pl.String,
-        "flags": pl.List(pl.String),
-        "candidates": pl.List(pl.String),
-        "unit": pl.String,
-        "low": pl.Float64,
-        "high": pl.Float64,
-    }
-)
+_FIELDS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "text": pl.String,
+    "digits": pl.String,
+    "value": pl.Float64,
+    "figures": pl.Int32,
+    "stripped": pl.Int32,
+    "rule": pl.String,
+    "kind": pl.String,
+    "flags": pl.List(pl.String),
+    "candidates": pl.List(pl.String),
+    "unit": pl.String,
+    "low": pl.Float64,
+    "high": pl.Float64,
+}
+SCHEMA = pl.Schema(_FIELDS)
 
 _PLAIN = r"^[ \t\r\n]*[-+\x{2212}]?(?:[0-9]{1,15}(?:\.[0-9]{1,15})?|\.[0-9]{1,15})[ \t\r\n]*$"
 

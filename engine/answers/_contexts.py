@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ._quantities import Quantity
 from ._units import CONDITIONS, TEMPERATURES, same_unit
@@ -20,12 +21,16 @@ _ONE_ATOM = re.compile(_ATOM)
 _TOKEN = re.compile(r"\S++")
 _LONGEST_SMILES = 2000
 
-# a word that names a thing with a number
+# words that name a thing with an integer behind them, and words with a dotted number
 _NAMED = (
-    r"molecules?|compounds?|samples?|examples?|entry|steps?|tables?|fig(?:ure|\.)?|eqs?\.?|equations?|refs?\.?"
-    r"|references?|cid|chembl|id|options?|versions?|ver\.?|v\.?|gpt|question|problem|case|no\.|number|section"
-    r"|chapter|page|pp?\.|vol\.?|rule of|part|point|item|method|group|carbons?|position|isomer|cas|model|line|analog(?:ue)?"
+    r"molecules?|compounds?|samples?|examples?|entry|steps?|refs?\.?|references?|options?|question|problem|case|no\.|nr\.?"
+    r"|number|chapter|page|pp?\.|rule of|part|item|method|group|position|isomer|model|line|analog(?:ue)?"
 )
+_NUMBERED = (
+    r"tables?|fig(?:ure|\.)?|eqs?\.?|equations?|section|vol\.?|versions?|ver\.?|v\.?|gpt|claude|llama|gemini|qwen|phi"
+    r"|grok|rdkit"
+)
+_IDENTIFIED = r"cid|chembl|id|cas|pubchem|chebi|zinc"
 
 # a word for a deviation, not a value
 _DEVIATION = (
@@ -49,7 +54,7 @@ _MASKS: tuple[re.Pattern[str], ...] = (
     # bicyclo[2.2.1]
     re.compile(r"(?<=[A-Za-z])\[[\d.,^{}()]{1,60}\]"),
     # locants: 1,2-di..., 2-(4-..., 4'-, 3,3',5-
-    re.compile(r"(?<![\w.])\d++(?:'{0,2},\d++)*+'{0,2}[a-zA-Z]?'{0,2}-(?=[A-Za-z(\[])"),
+    re.compile(r"(?<![\w.])(?<!\d,)(?<!',)\d++(?:'{0,2},\d++)*+'{0,2}[a-zA-Z]?'{0,2}-(?=[A-Za-z(\[])"),
     # pH 7.4
     re.compile(r"\bpH\s{0,2}(?:of|is|=|~|≈|:)?\s{0,2}\d++(?:\.\d++)?"),
     re.compile(r"\b\d++(?:\.\d++)?\s?%\s(?:CI|confidence|conf\.)"),
@@ -58,10 +63,12 @@ _MASKS: tuple[re.Pattern[str], ...] = (
         r"\b\d++[\s-](?:sig(?:nificant|\.)?|decimals?|digits?|d\.p\.)(?:\s(?:figures?|digits?|places?))?",
         re.I,
     ),
-    re.compile(rf"(?<![\w-])(?:{_NAMED})\s{{0,2}}[#:(]?\s?\d++(?:\.\d++)*+(?![\d]|[eE][-+\d])", re.I),
+    re.compile(rf"(?<![\w-])(?:{_NAMED})\s{{0,2}}[#(]?\s?\d++(?!\.\d|[eE][-+\d]|\s?[×*x])", re.I),
+    re.compile(rf"(?<![\w-])(?:{_NUMBERED})\s{{0,2}}[#(-]?\s?\d++(?:\.\d++)*+(?![eE][-+\d])", re.I),
+    re.compile(rf"(?<![\w-])(?:{_IDENTIFIED})\s{{0,2}}[#:=(]?\s?\d++(?!\.\d)", re.I),
     re.compile(r"#\s?\d++(?!\.\d)"),
     re.compile(
-        rf"(?<![\w-])(?:{_DEVIATION})(?:\s(?:of|is|was|about|around|to|the|estimate|be|approximately))*+"
+        rf"(?<![\w-])(?:{_DEVIATION})[\"'*]{{0,2}}(?:\s(?:of|is|was|about|around|to|the|estimate|be|approximately))*+"
         r"\s{0,2}(?:[=:≈~±<>≤]\s{0,2})*+(?:about|approximately)?\s?[-+]?\d++(?:\.\d++)?(?:\s?%)?",
         re.I,
     ),
@@ -73,21 +80,30 @@ _LIST_NUMBER = re.compile(r"(?m)^[ ]{0,6}\(?\d{1,2}[.)][ ]+(?=\S)")
 
 # counts: an integer before a plain word that cannot follow an answer
 _COUNTED = re.compile(r"[\s-]([a-z]{3,})\b")
-_AFTER_ANSWER = frozenset(
-    "and but per from based which since because would should under that this when where using due units unit log"
-    " degrees not than was are were means about approx here given for then with the kcal mol mmol eqv its has have"
-    " respectively according derived rather instead though although while".split()
+_AFTER_ANSWER = re.compile(
+    r"and|but|per|from|based|which|since|because|would|should|under|that|this|when|where|using|due|units"
+    r"|unit|log|degrees|not|than|was|are|were|means|about|approx|here|given|for|then|with|the|kcal|mol"
+    r"|mmol|eqv|its|has|have|respectively|according|derived|rather|instead|though|although|while"
+)
+
+# labels of properties: where the asked property is named, another one's value is an aside
+_PROPERTY = re.compile(
+    r"\b(?P<name>log ?[PDSK](?:ow|oct)?|[cx]logp|p[KI][aC]?(?:50)?|(?:melting|boiling|flash) point|[mb]\.?p\.?"
+    r"|density|tpsa|psa|molar refractivity|polarizability|vapou?r pressure|solubility|dipole moment|homo|lumo)"
+    r"\s{0,2}(?:\([^()\n]{0,30}\)\s?)?(?:is|was|of|=|:|≈|~|about|around|approximately|at|near|value|\s){1,4}\Z",
+    re.I,
 )
 
 # circumstances
 _AT = re.compile(
-    r"(?:\b[Aa]t|@|\b[Tt]\s?=|\btemperature(?:\sof|\sis)?:?|\bnear|\bto)\s{0,2}(?:about|~|≈)?\s?\(?$"
+    r"(?:(?<!boils )(?<!boiling )(?<!melts )(?<!melting )\b[Aa]t|@|\b[Tt]\s?="
+    r"|\b[Tt]emperature(?:\sof|\sis)?:?|\bnear|\bto)\s{0,2}(?:about|~|≈)?\s?\(?\Z"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _YEAR_BEFORE = re.compile(r"(?:\bin|\bsince|\bby|\(|,|\bet al\.?|\bfrom|\bof|[A-Z][a-z]+)\s{0,2}\(?\Z")
 
 # a name in front: a letter, a bracket, or a sign or bracket behind one (PM6-3, Fe+2, [C]1, f(3)
-_GLUED = re.compile(r"[^\W\d]\Z|[\]%#&@]\Z|\w[-+)/(]\Z|\d:\Z")
+_GLUED = re.compile(r"[^\W\d]\Z|[\]%#&@]\Z|\w[-+)/(]\Z|\d:\Z|(?:±|\+\s?/?-)\s?\Z")
 
 _FILL = "W"
 
@@ -134,6 +150,16 @@ def is_smiles(token: str) -> bool:
     return False
 
 
+def is_other_property(normal: str, quantity: Quantity, names: Sequence[str]) -> bool:
+    """Whether a quantity is said to be another property than the one named."""
+    label = _PROPERTY.search(normal[max(0, quantity.start - 60) : quantity.start])
+    return label is not None and _bare(label["name"]) not in {_bare(name) for name in names}
+
+
+def _bare(name: str) -> str:
+    return name.replace(" ", "").replace(".", "").casefold()
+
+
 def is_aside(normal: str, quantity: Quantity) -> bool:
     """Whether a quantity belongs to a name, counts something or is a date, whatever else the text says."""
     before = normal[max(0, quantity.start - 24) : quantity.start]
@@ -144,7 +170,7 @@ def is_aside(normal: str, quantity: Quantity) -> bool:
         return not (after[:1] == "'" and "'" in before)
     if quantity.integer and quantity.unit is None and quantity.kind != "range":
         counted = _COUNTED.match(after)
-        if counted and counted[1] not in _AFTER_ANSWER and len(quantity.text) <= 3:
+        if counted and not _AFTER_ANSWER.fullmatch(counted[1]) and len(quantity.text) <= 3:
             return True
         if _YEAR.fullmatch(quantity.text) and _YEAR_BEFORE.search(before):
             return True

@@ -25,7 +25,7 @@ _GROUPED = re.compile(rf"[1-9]\d{{0,2}}([,'_{GROUP_SPACE}])\d{{3}}(?:\1\d{{3}})*
 _ONE_COMMA = re.compile(r"\d++,\d++")
 
 # spread: digits in parentheses right after the last digit, 3.05(2)
-_SPREAD = re.compile(r"\((\d{1,3})\)(?![\w(])")
+_SPREAD = re.compile(r"\((\d{1,3})\)(?![A-DF-Za-df-z\d(])")
 
 # exponent; each pattern has the groups sign and digits. Letters may follow only as a unit.
 _AFTER = r"(?:(?=(?:mol|kcal|kJ|mM|nM|µM|M|g|mg|cm|eV)(?:\b|/))|(?![\w^]|\.\d))"
@@ -34,7 +34,7 @@ _E_FORMS = (
     re.compile(rf"[eE]()(\d++){_AFTER}"),
 )
 _FORTRAN = re.compile(rf"[dD]([-+])(\d{{1,3}}){_AFTER}")
-_E_CUT = re.compile(r"[eE][-+]?(?![\w+-])")
+_E_CUT = re.compile(r" ?[eE][-+]?(?![\w+-])")
 _TIMES = re.compile(rf"[ {GROUP_SPACE}]{{0,3}}[xX×·*][ {GROUP_SPACE}]{{0,3}}10(?!\d|[.,]\d)")
 
 # raised
@@ -44,15 +44,21 @@ _RAISED_FORMS = (
     re.compile(r" ?(?:\^|\*\*) ?([-+]?)(\d++)(?!\.\d)"),
     re.compile(r"\^?\{?([⁺⁻]?)([⁰¹²³⁴-⁹]++)\}?"),
 )
+_BARE = re.compile(r" ?[-+]\d++")
 _RAISED_CUT = re.compile(r"\s{0,3}(?:\^|\*\*)[ {(]{0,3}[-+]?\s*+$|⁻(?![⁰¹²³⁴-⁹])")
 _RAISED_ODD = re.compile(r" ?(?:\^|\*\*)[ ({]{0,3}[-+]?[\d.]*+|[⁰¹²³⁴-⁹⁺⁻]++")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+
+# a vulgar fraction behind the digits: 1½
+_FRACTION = re.compile("[¼-¾⅐-⅞]")
 
 # sign: what may stand before an attached one, and before one with a space behind it
 _BEFORE_SIGN = frozenset(" \n([{=:<>≤≥~≈\"',;/|→±!?$…×" + EM_DASH + GROUP_SPACE)
 _BEFORE_SPACED_SIGN = re.compile(
     r"(?:[=:≈~<>≤≥(\[]|\b(?:is|be|of|was|about|approximately|around|to|and))\s*+$"
 )
+
+_WORDED_SIGN = re.compile(r"\b(?:minus|negative|neg\.?)\s{0,3}\Z", re.I)
 
 _NO_READING = frozenset(
     (
@@ -65,6 +71,7 @@ _NO_READING = frozenset(
         "em-dash",
         "spaced-dash",
         "odd-sign",
+        "worded-sign",
     )
 )
 
@@ -101,13 +108,15 @@ def find_numerals(normal: str, written: str) -> list[Numeral]:
 def _read_run(normal: str, written: str, run: re.Match[str], floor: int) -> Numeral:
     mantissa, flags = _mantissa(run[0])
     end, spread = run.end(), None
-    if mantissa and "." in mantissa and (parenthesis := _SPREAD.match(normal, end)):
+    if mantissa and (parenthesis := _SPREAD.match(normal, end)):
         spread, end = parenthesis[1], parenthesis.end()
     if run[0] == "10" and (power := _raised(normal, end)):
         mantissa, (exponent, end) = "1", power
     else:
         exponent, end, more = _exponent(normal, end)
         flags += more
+    if _FRACTION.match(normal, end):
+        flags += ("irregular",)
     start, sign, doubts = _sign(normal, written, run.start(), floor)
     flags += doubts
     known = mantissa is not None and not _NO_READING.intersection(flags)
@@ -140,7 +149,7 @@ def _exponent(normal: str, end: int) -> tuple[str, int, tuple[str, ...]]:
             return *power, ()
         if cut := _RAISED_CUT.match(normal, after):
             return "", cut.end(), ("incomplete",)
-        bare = re.compile(r" ?[-+]\d++").match(normal, after)
+        bare = _BARE.match(normal, after)
         return "", bare.end() if bare else after, ("bare-exponent" if bare else "product",)
     if odd := _RAISED_ODD.match(normal, end):
         return "", odd.end(), ("raised",)
@@ -161,6 +170,10 @@ def _sign(normal: str, written: str, start: int, floor: int) -> tuple[int, str, 
     en dash, or a dash between a word and a number is punctuation as often as a minus: doubted, not decided.
     """
     before = normal[floor:start]
+    if _WORDED_SIGN.search(before[-12:]):
+        return start, "", ("worded-sign",)
+    if before[-1:] == "," and not before[-2:-1].strip():
+        return start, "", ("decimal-comma",)
     tight = before.rstrip(" " + GROUP_SPACE)
     if not tight or tight[-1] not in "+-" + EM_DASH:
         return start, "", ()

@@ -47,7 +47,8 @@ def find_tags(text: str) -> list[Place]:
 
 
 # boxes: \boxed{..}, \fbox{..}; a backslash b that was read as an escape is a backspace
-_BOX = re.compile(r"(?:\\+b|\x08)oxed\s{0,2}\{|\\+(?:fbox|framebox|boxed\*)\s{0,2}\{")
+_BOX = re.compile(r"(?:(?<!\\)\\++(?:boxed\*?|fbox|framebox)|\x08oxed)\s{0,2}\{")
+_BRACE = re.compile(r"[{}]")
 _LONGEST_BOX = 2000
 
 
@@ -63,7 +64,7 @@ def find_boxes(text: str) -> list[Place]:
 def _balanced(text: str, start: int) -> tuple[str, bool]:
     depth = 1
     stop = min(len(text), start + _LONGEST_BOX)
-    for brace in re.compile(r"[{}]").finditer(text, start, stop):
+    for brace in _BRACE.finditer(text, start, stop):
         depth += 1 if brace[0] == "{" else -1
         if depth == 0:
             return text[start : brace.start()], True
@@ -71,25 +72,36 @@ def _balanced(text: str, start: int) -> tuple[str, bool]:
 
 
 # JSON fields; keys in quotes of either kind, with or without a property's name
-_KEYS = r"(?:final[ _-]?)?(?:answer|prediction|predicted[ _-]?value|value|result|estimate|predicted|predicted[ _-]?\w{1,20})"
+_KEYS = r"(?:final[ _-]?)?(?:answer|prediction|value|result|estimate|predicted(?:[ _-]?\w{1,20})?)"
 _SCALAR = r"""\s*+(?:"((?:[^"\\\n]|\\.){0,300})"|'([^'\n]{0,300})'|([^\s,}\]"'{\[][^,}\]\n"]{0,60}))"""
 _UNIT_KEY = re.compile(r"""["']units?["']\s*+:\s*+["']([^"'\n]{1,40})["']""", re.I)
 
 
 def find_fields(text: str, names: Sequence[str]) -> list[Place]:
-    """Values of answer fields of JSON objects, in order. A unit field anywhere in the text comes along."""
+    """Values of answer fields of JSON objects, in order. A unit field anywhere in the text comes along.
+
+    An "answer" goes before the property by name, and that before "value" and its like; two different fields of the
+    last kind are one place with two contents, which nothing can decide.
+    """
     if "{" not in text:
         return []
     keys = "|".join([_KEYS, *map(re.escape, names)])
     unit = _UNIT_KEY.search(text)
-    return [
-        Place(next(group for group in match.groups() if group is not None), (), unit[1] if unit else None)
-        for match in re.finditer(rf"""[{{,\s]["'](?:{keys})["']\s*+:{_SCALAR}""", text, re.I)
-    ]
+    named = {name.casefold() for name in names}
+    ranked: tuple[dict[int, tuple[str, str]], ...] = ({}, {}, {})
+    for match in re.finditer(rf"""[{{,\s]["']({keys})["']\s*+:{_SCALAR}""", text, re.I):
+        key = match[1].casefold()
+        rank = 0 if "answer" in key else 1 if key in named else 2
+        ranked[rank][match.start()] = key, match[2] or match[3] or match[4] or ""
+    best = next((fields for fields in ranked if fields), {})
+    contents = [content for _, content in best.values()]
+    if best is ranked[2] and len({key for key, _ in best.values()}) > 1:
+        contents = [" ; ".join(contents)]
+    return [Place(content, (), unit[1] if unit else None) for content in contents]
 
 
 # answer lines. What follows the marker is the answer.
-_IS = r"(?:\s{0,3}(?:=>|->|→|is|was|would be|[:=]|—|–|\s-(?=\s))){1,3}\s{0,3}"
+_IS = r"(?:\s{0,3}(?:=>|->|→|is|was|would be|[:=])){1,3}\s{0,3}"
 _ANSWER = re.compile(
     r"\b(?:final|my|the|short)?\s?\b(?:answer|ans|antwort|respuesta|réponse|risposta|resposta|ответ)"
     rf"(?:\s?\([^()\n]{{0,40}}\))?(?:{_IS}|\s(?=[-+.]?\d))"
@@ -102,29 +114,25 @@ _ANSWER = re.compile(
 
 # conclusions: what is estimated, predicted, concluded, in the rest of the sentence
 _CONCLUSION = re.compile(
-    r"\bI(?:'d|\swould|\swill|'ll)?\s(?:therefore\s)?(?:estimate|predict|guess|say|go with|propose|report|settle on|conclude)\b"
+    r"\bI(?:'d|\swould|\swill|'ll)?\s(?:therefore\s)?"
+    r"(?:estimate|predict|guess|say|go with|propose|report|settle on|conclude)\b"
     r"|\bmy\s(?:best\s|final\s|own\s)?(?:estimate|prediction|guess|value)\b"
     r"|\b(?:best|final|overall)\s(?:estimate|guess|prediction)\b"
     r"|\b(?:predicted|estimated|predict|estimate|prediction)\b(?=[^.\n]{0,60}(?:[:=≈~]|\bis\b|\bof\b|\bat\b))"
     r"|\bthe\s(?:final\s|numerical\s)?(?:value|result)\s(?:is|would be|=)"
     r"|(?m:^)\s{0,3}(?:value|result|prediction|estimate|output)\s?[:=]"
-    r"|\b(?:therefore|thus|hence|in conclusion|in summary)\b",
+    r"|\b(?:therefore|thus|hence|in conclusion|in summary|overall)\b",
     re.I,
 )
 
 # ends of a sentence
 _SENTENCE_END = re.compile(r"\n|[.!?]['\")]?\s+(?=[A-Z\"'(])|(?<=\d)\.\s+(?=[-+\d])|[.!?]\s*+$|;\s")
 
-_BLANK = re.compile(r"[ \n|]*+")
-
 # a property's name before its value
 _AFTER_NAME = (
     r"(?:\s?\([^()\n]{0,40}\))?\s{0,3}"
     r"(?=[-+.]?\d|[=:≈~<>≤≥]|(?:is|was|of|value|would|about|around|approx(?:imately)?)\b)"
 )
-
-# a line of its own: at most a short label before the number
-_OWN_LINE = re.compile(r"(?m)^(?=[^\n]{1,120}$)[^\n]*?\d[^\n]*$")
 
 _REVISION = re.compile(
     r"\b(?:wait|actually|correction|scratch that|on second thought|i mean|rather|let me re)", re.I
@@ -149,7 +157,8 @@ class Sentences:
 
     def after(self, start: int) -> Span:
         """The sentence from a position on; where the rest of the line is empty, that of the next line with text."""
-        start = _BLANK.match(self.normal, start).end()  # type: ignore[union-attr]
+        while start < len(self.normal) and self.normal[start] in " \n|":
+            start += 1
         index = bisect_left(self._ends, (start, 0))
         length = len(self.normal)
         end, rest = self._ends[index] if index < len(self._ends) else (length, length)
@@ -178,8 +187,3 @@ def find_named(sentences: Sentences, names: Sequence[str]) -> list[Span]:
 def is_revised(text: str) -> bool:
     """Whether a text takes back what was said before it."""
     return _REVISION.search(text) is not None
-
-
-def find_lines(normal: str) -> list[Span]:
-    """Lines that hold a number and little else."""
-    return [Span(match.start(), match.end(), match.end()) for match in _OWN_LINE.finditer(normal)]

@@ -7,72 +7,19 @@ only when it is the only one: the first or the last of several is never taken si
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Sequence
+from itertools import pairwise
 
 from . import _places as places
-from ._answer import Kind, NumberAnswer, from_quantity
-from ._characters import normalise, strip_markup
-from ._contexts import is_aside, is_circumstance, mask, stated_at
-from ._lexemes import spaced_thousands
+from ._answer import NumberAnswer
+from ._characters import normalise
+from ._contexts import is_aside, mask, stated_at
 from ._quantities import Quantity, find_quantities
+from ._scan import Scan, distinct_of, names_of, scan_text
 from ._units import same_unit
 from ._words import is_not_finite, is_refusal
 
 _MOST_STATEMENTS = 200
-_MOST_CANDIDATES = 20
-
-
-@dataclass(frozen=True, slots=True)
-class _Scan:
-    """A text, its quantities that may be answers, and those that state circumstances."""
-
-    normal: str
-    main: tuple[Quantity, ...]
-    circumstances: tuple[Quantity, ...]
-    bold: tuple[str, ...]
-    declared: str | None
-    explicit: bool
-    approximate: bool
-
-    def within(self, span: places.Span) -> list[Quantity]:
-        """The quantities of a stretch that may be answers."""
-        return [found for found in self.main if span.start <= found.start < span.end]
-
-    def answer(self, found: Quantity, rule: str, *flags: str) -> NumberAnswer:
-        """The record of a chosen quantity."""
-        kind = found.kind
-        marks = (*found.flags, *flags)
-        if kind == "uncertain" and self.approximate and "approximate" in marks:
-            kind = "point"
-        if found.unit and self.declared and not same_unit(found.unit, self.declared):
-            marks += ("unit-mismatch",)
-        candidates = _names_of((*self.main, found))
-        if len(_distinct(self.main)) > 1:
-            marks += ("others",)
-        return from_quantity(
-            cast(Kind, kind), found.text, found.digits, rule,
-            candidates=candidates, flags=tuple(dict.fromkeys(marks)), unit=found.unit, low=found.low, high=found.high,
-        )  # fmt: skip
-
-    def undecided(self, rule: str, *flags: str) -> NumberAnswer:
-        """The record of several numbers none of which is stated to be the answer."""
-        return NumberAnswer(kind="ambiguous", rule=rule, candidates=_names_of(self.main), flags=flags)
-
-
-def _names_of(found: Iterable[Quantity]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.digits or one.text for one in found))[:_MOST_CANDIDATES]
-
-
-def _distinct(found: Iterable[Quantity]) -> list[Quantity]:
-    """One quantity for each thing stated; a point is kept before an approximate one of the same digits."""
-    seen: dict[tuple[str | None, ...], Quantity] = {}
-    for one in found:
-        key = (one.digits,) if one.digits is not None else one.identity
-        if key not in seen or (seen[key].kind != "point" and one.kind == "point"):
-            seen[key] = one
-    return list(seen.values())
 
 
 def read_prose(
@@ -92,33 +39,19 @@ def read_prose(
         The text is the content of a tag or box; "about" counts as a point; the middle of the reply is missing, so
         that a lone number may not be the only one.
     """
-    scan = _scan(text, declared, explicit, approximate)
+    scan = scan_text(text, declared, names, explicit, approximate)
     if is_not_finite(scan.normal):
         return NumberAnswer(kind="non-finite", rule="lone", text=scan.normal.strip())
     sentences = places.Sentences(scan.normal)
-    for read in (_answer_lines, _named, _statements):
-        answer = read(scan, sentences, names)
-        if answer is not None:
-            return answer
-    return _rest(scan, long)
+    return (
+        _answer_lines(scan, sentences)
+        or _named(scan, sentences, names)
+        or _statements(scan, sentences)
+        or _rest(scan, long)
+    )
 
 
-def _scan(text: str, declared: str | None, explicit: bool, approximate: bool) -> _Scan:
-    written, bold = strip_markup(text)
-    normal = normalise(written)
-    if grouped := spaced_thousands(normal):
-        written = normal = grouped
-    normal = mask(normal, explicit)
-    main: list[Quantity] = []
-    circumstances: list[Quantity] = []
-    for found in find_quantities(normal, written):
-        if is_aside(normal, found):
-            continue
-        (circumstances if is_circumstance(normal, found, declared) else main).append(found)
-    return _Scan(normal, tuple(main), tuple(circumstances), tuple(bold), declared, explicit, approximate)
-
-
-def _answer_lines(scan: _Scan, sentences: places.Sentences, names: Sequence[str]) -> NumberAnswer | None:
+def _answer_lines(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None:
     """The last answer line that says anything; a later "wait, actually" with another number undoes it."""
     for span in reversed(places.find_answer_lines(sentences)[-_MOST_STATEMENTS:]):
         said = scan.normal[span.start : span.end]
@@ -130,19 +63,22 @@ def _answer_lines(scan: _Scan, sentences: places.Sentences, names: Sequence[str]
             if aside:
                 return scan.answer(aside[0], "answer-line")
             if is_refusal(said):
-                return NumberAnswer(kind="refusal", rule="answer-line", candidates=_names_of(scan.main))
+                return NumberAnswer(kind="refusal", rule="answer-line", candidates=names_of(scan.main))
             continue
         chosen = _choose(scan, found, span.start, lead=True)
-        later = [one for one in scan.main if one.start >= span.rest]
-        if chosen is None:
+        if chosen is None or _NEGATED.match(said):
             return scan.undecided("answer-line")
-        if any(one.digits != chosen.digits for one in later) and places.is_revised(scan.normal[span.rest :]):
+        later = any(one.digits != chosen.digits for one in scan.main if one.start >= span.rest)
+        if later and places.is_revised(scan.normal[span.rest :]):
             return scan.undecided("answer-line", "revised")
+        # "The answer is based on 2.1. It comes to ...": a number deep in the sentence is not what the marker marks.
+        if later and not _INTRODUCED.search(scan.normal[span.start : chosen.start][-40:]):
+            return scan.undecided("answer-line")
         return scan.answer(chosen, "answer-line")
     return None
 
 
-def _named(scan: _Scan, sentences: places.Sentences, names: Sequence[str]) -> NumberAnswer | None:
+def _named(scan: Scan, sentences: places.Sentences, names: Sequence[str]) -> NumberAnswer | None:
     """Statements of the property by name, if they all agree."""
     chosen = _each(scan, places.find_named(sentences, names), lead=True)
     if not chosen:
@@ -150,69 +86,83 @@ def _named(scan: _Scan, sentences: places.Sentences, names: Sequence[str]) -> Nu
     return scan.answer(chosen[0], "name") if len(chosen) == 1 else scan.undecided("name")
 
 
-def _statements(scan: _Scan, sentences: places.Sentences, names: Sequence[str]) -> NumberAnswer | None:
-    """Conclusions, bold numbers and numbers on lines of their own, if they all agree."""
+def _statements(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None:
+    """Conclusions, bold numbers and numbers on lines of their own, if they all agree.
+
+    Replies conclude, embolden and list intermediate values too. So only a bare number on its own line counts
+    anywhere; the others must be the last number of the reply.
+    """
+    bare, labelled = _own_lines(scan)
     by_rule = {
         "conclusion": _each(scan, places.find_conclusions(sentences), lead=False),
         "bold": _bold(scan),
-        "own-line": _own_lines(scan),
+        "own-line": distinct_of((*bare, *labelled)),
     }
-    everything = _distinct(one for found in by_rule.values() for one in found)
+    everything = distinct_of(one for found in by_rule.values() for one in found)
     if not everything:
         return None
     rule = next(rule for rule, found in by_rule.items() if found)
-    if rule == "own-line" and len(_distinct(scan.main)) == 1 and "\n" not in scan.normal.strip():
+    if len(everything) > 1:
+        return scan.undecided(rule)
+    chosen = everything[0]
+    if not bare and distinct_of((scan.main[-1], chosen)) not in ([chosen], [scan.main[-1]]):
+        return scan.undecided(rule)
+    later = any(one.digits != chosen.digits for one in scan.main if one.start > chosen.start)
+    if later and places.is_revised(scan.normal[chosen.end :]):
+        return scan.undecided(rule, "revised")
+    if rule == "own-line" and len(distinct_of(scan.main)) == 1 and "\n" not in scan.normal.strip():
         rule = "lone"
-    return scan.answer(everything[0], rule) if len(everything) == 1 else scan.undecided(rule)
+    return scan.answer(chosen, rule)
 
 
-def _each(scan: _Scan, spans: Sequence[places.Span], *, lead: bool) -> list[Quantity]:
+def _each(scan: Scan, spans: Sequence[places.Span], *, lead: bool) -> list[Quantity]:
     chosen = []
     for span in spans[-_MOST_STATEMENTS:]:
         found = scan.within(span)
         if found and (one := _choose(scan, found, span.start, lead=lead)) is not None:
             chosen.append(one)
-    return _distinct(chosen)
+    return distinct_of(chosen)
 
 
-def _bold(scan: _Scan) -> list[Quantity]:
+def _bold(scan: Scan) -> list[Quantity]:
     """Bold numbers that may be answers where they stand: the 3 of "**3** rings" may not."""
     allowed = {one.text: one for one in scan.main}
     chosen = []
     for content in scan.bold[-_MOST_STATEMENTS:]:
         normal = mask(normalise(content), explicit=False)
         inside = [one for one in find_quantities(normal, content) if not is_aside(normal, one)]
-        if len(_distinct(inside)) == 1 and inside[0].text in allowed:
+        if len(distinct_of(inside)) == 1 and inside[0].text in allowed:
             chosen.append(allowed[inside[0].text])
-    return _distinct(chosen)
+    return distinct_of(chosen)
 
 
-# What may stand beside a number on its line: signs and brackets, and a short label with its sign before it.
-_BESIDE = re.compile(
-    r"(?:[^\W\d_][^\n\d=:≈]{0,40}?(?:\([^()\n]{0,30}\))?\s?(?:[=:≈~|]|->|→)\s?)?[^\w\n]{0,6}"
+# What may stand beside a number on its line: signs and brackets; a short label with its sign before it.
+_LABEL = re.compile(
+    r"[^\w\n]{0,6}[^\W\d_][^\n\d=:≈]{0,40}?(?:\([^()\n]{0,30}\))?\s?(?:[=:≈~|]|->|→)[^\w\n]{0,6}"
 )
-_BEHIND = re.compile(r"[^\w\n]{0,6}")
+_NOTHING = re.compile(r"[^\w\n]{0,8}")
+_ABOUT = re.compile(r"\b(?:about|approximately|around|roughly|at least|at most|less than|more than)\b", re.I)
 
 
-def _own_lines(scan: _Scan) -> list[Quantity]:
+def _own_lines(scan: Scan) -> tuple[list[Quantity], list[Quantity]]:
+    """Numbers with a line to themselves: without a word beside them, and with a label before them."""
     by_line: dict[int, list[Quantity]] = {}
     for one in scan.main:
         by_line.setdefault(scan.normal.rfind("\n", 0, one.start) + 1, []).append(one)
-    chosen = []
+    bare, labelled = [], []
     for start, found in by_line.items():
-        end = scan.normal.find("\n", start)
         one = found[0]
+        end = scan.normal.find("\n", one.end)
         before = scan.normal[start : one.start]
         behind = scan.normal[one.end : end if end >= 0 else len(scan.normal)]
-        if len(found) == 1 and len(before) < 80 and len(behind) < 80:
-            words = re.sub(
-                r"(?i)\b(?:about|approximately|around|roughly|at least|at most|less than|more than)\b",
-                "",
-                before,
-            )
-            if _BESIDE.fullmatch(words) and _BEHIND.fullmatch(behind):
-                chosen.append(one)
-    return _distinct(chosen)
+        if len(found) > 1 or len(before) > 80 or not _NOTHING.fullmatch(behind):
+            continue
+        words = _ABOUT.sub("", before)
+        if _NOTHING.fullmatch(words):
+            bare.append(one)
+        elif _LABEL.fullmatch(words):
+            labelled.append(one)
+    return bare, labelled
 
 
 # Words after an answer that begin its circumstances or grounds.
@@ -224,36 +174,51 @@ _LEAD_IN = re.compile(
 )
 
 
-def _choose(scan: _Scan, found: Sequence[Quantity], start: int, *, lead: bool) -> Quantity | None:
+# A calculation: operators between its numbers, an equals sign before the last.
+_EQUALS = re.compile(r"[\s)\]}]{0,4}=\s{0,3}[~≈]?\s{0,3}")
+_OPERATION = re.compile(r"[\s()\[\]{}*/×·+=≈~-]{0,12}")
+
+# A refused answer, and words right before a stated number.
+_NEGATED = re.compile(r"\W{0,3}not\b", re.I)
+_INTRODUCED = re.compile(
+    r"(?:^|[=:≈~<>≤≥→|]|\b(?:is|be|of|as|at|about|around|approximately|roughly|value))[\s\"'(\[]*+\Z", re.I
+)
+
+
+def _choose(scan: Scan, found: Sequence[Quantity], start: int, *, lead: bool) -> Quantity | None:
     """The one quantity that a sentence states, or None."""
-    distinct = _distinct(found)
+    distinct = distinct_of(found)
     if len(distinct) == 1:
         return distinct[0]
     # A calculation states its result after the last equals sign.
+    if (fitting := _by_unit(scan, distinct)) is not None:
+        return fitting
     last = found[-1]
-    before = scan.normal[found[-2].end : last.start].rstrip(" ~≈")
-    if before.endswith("=") and "=" in scan.normal[start : found[-2].end] + before:
+    gaps = [scan.normal[one.end : two.start] for one, two in pairwise(found)]
+    same = found[-2].unit in (None, last.unit)
+    if same and _EQUALS.fullmatch(gaps[-1]) and all(_OPERATION.fullmatch(gap) for gap in gaps):
         return last
     first = found[0]
     if lead and _LEAD_IN.fullmatch(scan.normal, start, first.start):
         gap = scan.normal[first.end : found[1].start]
         if _GROUNDS.match(gap) and not places.is_revised(gap):
             return first
-    return _by_unit(scan, distinct)
+    return None
 
 
-def _by_unit(scan: _Scan, distinct: Sequence[Quantity]) -> Quantity | None:
+def _by_unit(scan: Scan, distinct: Sequence[Quantity]) -> Quantity | None:
     """The only quantity in the declared unit, where all others have other units."""
     if scan.declared is None or any(one.unit is None for one in distinct):
         return None
-    fitting = [one for one in distinct if one.unit and same_unit(one.unit, scan.declared)]
+    exact = [one for one in distinct if one.unit == scan.declared]
+    fitting = exact or [one for one in distinct if one.unit and same_unit(one.unit, scan.declared)]
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _rest(scan: _Scan, long: bool) -> NumberAnswer:
+def _rest(scan: Scan, long: bool) -> NumberAnswer:
     """Without any statement: the lone number, else why there is none."""
     refusing = is_refusal(scan.normal)
-    distinct = _distinct(scan.main)
+    distinct = distinct_of(scan.main)
     if not distinct:
         for one in scan.circumstances:
             alone = not re.search(r"\w", scan.normal[: one.start] + scan.normal[one.end :])

@@ -35,7 +35,7 @@ class Quantity:
 
 
 # uncertain
-_PLUS_MINUS = re.compile(r" {0,3}(?:±|\+ ?/ ?-|\+-) {0,3}")
+_PLUS_MINUS = re.compile(r" {0,3}\(?(?:±|\+ ?/ ?-|\+-) {0,3}")
 
 # range: what may stand between its ends
 _TO = re.compile(r" {0,3}(?:-|\u2014|~|\.{2,3}|…|/|\b(?:to|through|till|until|bis)\b) {0,3}")
@@ -78,10 +78,10 @@ def find_quantities(normal: str, written: str) -> list[Quantity]:
             waiting = None if found and numeral.start < found[-1].end else numeral
         elif numeral.start >= read_unit(normal, waiting.end)[1]:
             pair = _join(normal, written, waiting, numeral)
-            found.append(pair or _single(normal, written, waiting))
+            found.append(pair or _single(normal, waiting))
             waiting = None if pair else numeral
     if waiting is not None:
-        found.append(_single(normal, written, waiting))
+        found.append(_single(normal, waiting))
     return found
 
 
@@ -111,7 +111,7 @@ def _join(normal: str, written: str, first: Numeral, second: Numeral) -> Quantit
     return Quantity(*span, "range", text, None, first.digits, second.digits, unit, flags)
 
 
-def _single(normal: str, written: str, numeral: Numeral) -> Quantity:
+def _single(normal: str, numeral: Numeral) -> Quantity:
     unit, end = read_unit(normal, numeral.end)
     flags, digits = numeral.flags, numeral.digits
     kind, low, high = "point", None, None

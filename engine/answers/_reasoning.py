@@ -7,6 +7,7 @@ chat templates put it into the prompt. An opened block that never closes was cut
 from __future__ import annotations
 
 import re
+from collections import deque
 
 # Reasoning blocks, each as models write it: Qwen and DeepSeek, Kimi, Seed, Magistral, gpt-oss, Gemma, Granite.
 _NAMES = r"(?:seed:|longcat_)?(?:think|thinking|reasoning|thoughts?|thought_process|analysis|scratchpad|reflection)"
@@ -44,11 +45,9 @@ def split_reasoning(text: str) -> tuple[str, bool, bool]:
         The visible text; whether there was reasoning; whether it was cut off, which leaves no visible text.
     """
     visible, thought = text, False
-    closing = None
-    for closing in _CLOSING.finditer(text):
-        pass
-    if closing is not None:
-        visible, thought = text[closing.end() :], True
+    closings = deque(_CLOSING.finditer(text), maxlen=1)
+    if closings:
+        visible, thought = text[closings[0].end() :], True
     elif _BARE_CHANNELS.match(text):
         _, found, visible = text.rpartition(_BARE_FINAL)
         if not found:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 _PER_MOL = r"(?:\s?/\s?mol(?:e)?|\s?[·*]?\s?mol\s?(?:\^?\{?-1\}?|⁻¹)|\s?per\smole?)"
-_PER_L = r"(?:\s?/\s?(?:L|l|dm3|dm³|dm\^3|liter|litre)|\s?[·*]?\s?(?:L|l|dm)\s?(?:\^?\{?-[13]\}?|⁻[¹³])|\sper\s(?:liter|litre))"
+_PER_L = (
+    r"(?:\s?/\s?(?:L|l|dm3|dm³|dm\^3|liter|litre)|\sper\s(?:liter|litre)"
+    r"|\s?[·*]?\s?(?:L|l|dm)\s?(?:\^?\{?-[13]\}?|⁻[¹³]))"
+)
 _PER_ML = r"(?:\s?/\s?m[Ll]|\s?[·*]?\s?m[Ll]\s?(?:\^?\{?-1\}?|⁻¹))"
 _PER_KG = r"(?:\s?/\s?kg|\s?[·*]?\s?kg\s?(?:\^?\{?-1\}?|⁻¹))"
 _PER_S = r"(?:\s?/\s?s(?:ec)?|\s?[·*]?\s?s\s?(?:\^?\{?-1\}?|⁻¹)|\sper\ssecond)"
@@ -70,7 +73,7 @@ CONDITIONS = TEMPERATURES | {"mmHg", "kPa", "MPa", "Pa", "atm", "bar", "kg", "mg
 _LOG = r"(?:-?\s?log(?:10|_\{?10\}?|₁₀)?\s?\(?\s?)"
 _NAMES = {f"u{index}": name for index, (name, _) in enumerate(_SPELLINGS)}
 _ANY = "|".join(f"(?P<u{index}>{spelling})" for index, (_, spelling) in enumerate(_SPELLINGS))
-_UNIT = re.compile(rf"\s{{0,3}}\(?(?P<log>{_LOG})?(?:{_ANY})(?![\w^])\)?")
+_UNIT = re.compile(rf"\s{{0,3}}[(\[]?(?P<log>{_LOG})?(?:{_ANY})(?![\w^])[)\]]?")
 _LOG_UNITS = re.compile(r"\s{0,3}\(?log(?:\s?units?)?(?![\w])\)?")
 _CELSIUS_C = re.compile(r"\sC(?![\w°-])")
 
@@ -83,14 +86,13 @@ def read_unit(normal: str, at: int) -> tuple[str | None, int]:
             return "degC", celsius.end()
         logarithm = _LOG_UNITS.match(normal, at)
         return (None, logarithm.end()) if logarithm else (None, at)
-    groups = match.groupdict()
-    name = next(_NAMES[key] for key in _NAMES if groups[key] is not None)
+    name = _NAMES[match.lastgroup or ""]
     end = match.end()
     # Only a parenthesis that was opened is closed.
-    opened = "(" in match[0]
-    if match[0].endswith(")") and not opened:
+    opened = "(" in match[0] or "[" in match[0]
+    if match[0].endswith((")", "]")) and not opened:
         end -= 1
-    return ("log " + name if groups["log"] else name), end
+    return ("log " + name if match["log"] else name), end
 
 
 def canonical_unit(unit: str | None) -> str | None:

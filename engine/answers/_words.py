@@ -7,8 +7,10 @@ import re
 _REFUSAL = re.compile(
     r"\b(?:can(?:not|'t)|could(?:n't| not)|won't|unable to|not able to|am not able|decline to|refuse to)\b"
     r"|\b(?:do(?:es)? not|don't|doesn't) (?:have|know|exist|possess)\b"
-    r"|\b(?:not (?:available|known|possible|provided|found|determinable)|unknown|unavailable|insufficient|undetermined)\b"
-    r"|\bI(?:'m| am) (?:sorry|afraid)\b|\bapologi[sz]e\b|\bas an ai\b|\bno (?:reliable |experimental )?(?:data|value|answer)\b"
+    r"|\bnot (?:available|known|possible|provided|found|determinable)\b"
+    r"|\b(?:unknown|unavailable|insufficient|undetermined)\b"
+    r"|\bI(?:'m| am) (?:sorry|afraid)\b|\bapologi[sz]e\b|\bas an ai\b"
+    r"|\bno (?:reliable |experimental )?(?:data|value|answer)\b"
     r"|(?<!\w)(?:n/a|n\.a\.|null|none|not applicable)(?!\w)|无法|不能|抱歉",
     re.I,
 )

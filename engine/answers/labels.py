@@ -36,6 +36,7 @@ SCHEMA = pl.Schema(
 
 _LABEL = r"^([-+]?)0*([0-9]*)(\.?)([0-9]*)(?:[eE]([-+]?[0-9]{1,6}))?$"
 _NOT_FINITE_WORD = r"(?i)^[-+]?(?:nan|inf|infinity|∞)$"
+_MOST_PLACES = 25
 _ROUNDING = Context(prec=MOST_FIGURES, rounding=ROUND_HALF_EVEN)
 
 
@@ -51,8 +52,8 @@ def clean_digits(digits: str) -> str:
     rounded = _ROUNDING.plus(Decimal(digits))
     if not rounded:
         return digits
-    text = str(rounded.normalize(_ROUNDING)).lower().replace("e+", "e")
-    return text
+    form = "f" if abs(rounded.adjusted()) < _MOST_PLACES else "e"
+    return format(rounded.normalize(_ROUNDING), form).replace("e+", "e")
 
 
 def read_labels(labels: pl.Series) -> pl.DataFrame:
@@ -67,9 +68,9 @@ def read_labels(labels: pl.Series) -> pl.DataFrame:
     -------
     polars.DataFrame
         One row for each label, in order, with the columns of `SCHEMA`. ``digits`` is the cleaned decimal text,
-        ``value`` its nearest double, ``stripped`` and ``written`` its figures without and with trailing zeros behind a
-        point. ``problem`` is null, or ``missing``, ``not a number``, ``not finite`` or ``zero``; ``value`` is null but
-        for none and ``zero``.
+        ``value`` its nearest double, ``stripped`` and ``written`` its figures without and with trailing zeros behind
+        a point. ``problem`` is null, or ``missing``, ``not a number``, ``not finite`` or ``zero``; with a problem
+        other than ``zero``, ``value`` is null.
 
     Raises
     ------
@@ -114,7 +115,7 @@ def _measure(frame: pl.DataFrame) -> pl.DataFrame:
     has_digits = pl.col("plain").str.contains(r"^[-+]?\.?[0-9]")
     return frame.with_columns(
         stripped=stripped.fill_null(0),
-        written=pl.when((pl.col("point") == ".") & (stripped > 0))
+        written=pl.when((pl.col("fraction") != "") & (stripped > 0))
         .then(figures.str.len_bytes().cast(pl.Int32))
         .otherwise(stripped)
         .fill_null(0),

@@ -1,16 +1,12 @@
-"""Replies and what they say, by hand: every row is (reply, expected), grouped by the kind of writing."""
+"""Replies that state a number, by hand: every row is (reply, digits), grouped by the kind of writing."""
 
 from __future__ import annotations
 
-import csv
-import os
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
-from molaudit.engine.answers.numbers import NumberAnswer, parse_number
 
-SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[4] / "shared"))
+from molaudit.engine.answers.numbers import parse_number
 
 POINTS: dict[str, list[tuple[str, str]]] = {
     "plain": [
@@ -349,190 +345,6 @@ POINTS: dict[str, list[tuple[str, str]]] = {
     ],
 }
 
-UNDECIDED: dict[str, list[tuple[str, str]]] = {
-    "range": [
-        ("-3.1 to -2.9", "range"),
-        ("between 4 and 5", "range"),
-        ("The value is between 4 and 5.", "range"),
-        ("4\u20135", "range"),
-        ("4-5", "range"),
-        ("4 - 5", "range"),
-        ("4\u20145", "range"),
-        ("-3.1 - -2.9", "range"),
-        ("-3.1--2.9", "range"),
-        ("\u22123.1 \u2013 \u22122.9", "range"),
-        ("-3.05 / -3.10", "range"),
-        ("-3.05/-3.10", "range"),
-        ("from -3.1 to -2.9", "range"),
-        ("[-3.1, -2.9]", "range"),
-        ("3.1...3.5", "range"),
-        ("3.1 kcal/mol to 3.5 kcal/mol", "range"),
-        ("Answer: -3.1 to -2.9", "range"),
-        ("<answer>4-5</answer>", "range"),
-        ("\\boxed{4\\text{ to }5}", "range"),
-        ("3~5", "range"),
-        ("204-206 \u00b0C", "range"),
-    ],
-    "bound": [
-        (">100", "bound"),
-        ("> 100", "bound"),
-        ("\u2264 -2", "bound"),
-        ("<= -2", "bound"),
-        ("at least 3", "bound"),
-        ("less than 0.01", "bound"),
-        ("more than 100", "bound"),
-        ("Answer: > 5.0", "bound"),
-        ("logS < -5", "bound"),
-        ("$\\leq -2$", "bound"),
-        ("\\boxed{>100}", "bound"),
-        ("100 or more", "bound"),
-        ("up to 5.5", "bound"),
-        ("&lt;0.5", "bound"),
-        ("100+", "bound"),
-    ],
-    "uncertain": [
-        ("3.05\u00b10.2", "uncertain"),
-        ("3.05 \u00b1 0.2", "uncertain"),
-        ("3.05 +/- 0.2", "uncertain"),
-        ("$3.05 \\pm 0.2$", "uncertain"),
-        ("-3.05 \u00b1 0.20 kcal/mol", "uncertain"),
-        ("-3.05 kcal/mol \u00b1 0.20 kcal/mol", "uncertain"),
-        ("3.05(2)", "uncertain"),
-        ("~0.5", "uncertain"),
-        ("\u22480.5", "uncertain"),
-        ("about 0.5", "uncertain"),
-        ("approximately -3.05", "uncertain"),
-        ("Answer: ~ -3.05", "uncertain"),
-        ("logS \u2248 -3.05", "uncertain"),
-        ("$\\approx -3.05$", "uncertain"),
-        ("roughly 5.5", "uncertain"),
-        ("ca. 5.5", "uncertain"),
-        ("5.5 or so", "uncertain"),
-    ],
-    "ambiguous": [
-        ("-3,05", "ambiguous"),
-        ("12,34", "ambiguous"),
-        ("0,123", "ambiguous"),
-        ("Answer: -3,05", "ambiguous"),
-        ("<answer>-3,05</answer>", "ambiguous"),
-        ("\\boxed{-3{,}05}", "ambiguous"),
-        ("1.234,5", "ambiguous"),
-        ("1.234.567", "ambiguous"),
-        ("1,23,456.7", "ambiguous"),
-        ("\u20143.05", "ambiguous"),
-        ("The value \u2014 3.05", "ambiguous"),
-        ("Answer \u2013 3.05", "ambiguous"),
-        ("Answer - 3.05", "ambiguous"),
-        ("5.68434e", "ambiguous"),
-        ("1.2e-", "ambiguous"),
-        ("1.2 x 10^", "ambiguous"),
-        ("1.2 x 10-5", "ambiguous"),
-        ("1.2 x 10", "ambiguous"),
-        ("2^3", "ambiguous"),
-        ("10^-3.05", "ambiguous"),
-        ("2*3", "ambiguous"),
-        ("1/2", "ambiguous"),
-        ("-3.05 or -2.9", "ambiguous"),
-        ("Answer: -3.05 or -2.9", "ambiguous"),
-        ("Answer: -3.05, -2.9", "ambiguous"),
-        ("Answer: -3.1... wait, actually -2.9", "ambiguous"),
-        ("Answer: -3.1.\nWait, actually it is -2.9", "ambiguous"),
-        ("-3.05, -2.9", "ambiguous"),
-        ("-3.05\n-2.9", "ambiguous"),
-        ("- 3.05\n- 2.9", "ambiguous"),
-        ("The logP is 2.1 and the ring adds 0.5.", "ambiguous"),
-        ("**-3.05** or **-2.9**", "ambiguous"),
-        ("I estimate -3.05. **-2.9**", "ambiguous"),
-        ("Phenol is -0.5 while benzene is -1.6", "ambiguous"),
-        ("\\frac{1}{2}", "ambiguous"),
-        ("I cannot provide it; the closest analogue has -0.5.", "ambiguous"),
-        ("<answer>-3.05 -2.9</answer>", "ambiguous"),
-        ("4 5", "ambiguous"),
-    ],
-    "none": [
-        (".", "none"),
-        (",", "none"),
-        ("-", "none"),
-        ("C1=CC=CC=C1", "none"),
-        ("c1ccc2c(c1)CCN2", "none"),
-        ("CC(=O)Oc1ccccc1C(=O)O", "none"),
-        ("[NH3+][C@@H](C)C(=O)[O-]", "none"),
-        ("C%12CCCCC%12", "none"),
-        ("C=1C=CC=CC1", "none"),
-        ("2,4-D", "none"),
-        ("1,2-dichloroethane", "none"),
-        ("PM6-D3H4", "none"),
-        ("\u03b22", "none"),
-        ("71-43-2", "none"),
-        ("CAS 71-43-2", "none"),
-        ("10.1021/x", "none"),
-        ("doi:10.1021/ci034243x", "none"),
-        ("at 25 \u00b0C", "none"),
-        ("Measured at 298.15 K", "none"),
-        ("pH 7.4", "none"),
-        ("Molecule 12", "none"),
-        ("CHEMBL25", "none"),
-        ("See [1].", "none"),
-        ("COVID-19", "none"),
-        ("The molecule has 3 chlorines.", "none"),
-        ("Step 1: consider the structure", "none"),
-        ("1. Consider the structure", "none"),
-        ("Published in 2004.", "none"),
-        ("C6H12O6", "none"),
-        ("3D", "none"),
-        ("2nd", "none"),
-        ("HSV-1", "none"),
-        ("https://x.org/123", "none"),
-        ("Let me think about it.", "none"),
-    ],
-    "refusal": [
-        ("I can't provide that value.", "refusal"),
-        ("I cannot determine the hydration free energy.", "refusal"),
-        ("I'm sorry, but no data.", "refusal"),
-        ("Unknown", "refusal"),
-        ("N/A", "refusal"),
-        ("null", "refusal"),
-        ("Answer: not available", "refusal"),
-        ("[ANSWER]unknown[/ANSWER]", "refusal"),
-        ('{"answer": null}', "refusal"),
-        ("I am unable to predict the solubility at 25 \u00b0C.", "refusal"),
-        ("I don't have data on C1=CC=CC=C1.", "refusal"),
-        ("I can\u2019t provide that value.", "refusal"),
-    ],
-    "empty": [
-        ("", "empty"),
-        ("  \n", "empty"),
-        ("<think>it is -2.1</think>", "empty"),
-        ("<think>it is -2.1</think>\n ", "empty"),
-    ],
-    "truncated": [
-        ("<think>it is -2.1", "truncated"),
-        ("<think>a</think> <think>it is -2.1", "truncated"),
-        ("-3.05 <think>but", "truncated"),
-        ("[THINK]it is", "truncated"),
-        ("<|channel|>analysis<|message|>it is 5", "truncated"),
-        ("analysisWe need 2.1", "truncated"),
-        ("<thinking>\\boxed{5}", "truncated"),
-    ],
-    "non-finite": [
-        ("NaN", "non-finite"),
-        ("nan", "non-finite"),
-        ("inf", "non-finite"),
-        ("-Infinity", "non-finite"),
-        ("\u221e", "non-finite"),
-        ("$-\\infty$", "non-finite"),
-        ("1e999", "non-finite"),
-        ("-1e999", "non-finite"),
-        ("1e-999", "non-finite"),
-        ("1e99999999999999999999", "non-finite"),
-        ("1" * 400, "non-finite"),
-        ("Answer: NaN", "non-finite"),
-        ("<answer>inf</answer>", "non-finite"),
-        ('{"answer": NaN}', "non-finite"),
-        ("\\boxed{\\infty}", "non-finite"),
-    ],
-}
-
 
 def rows(table: dict[str, list[tuple[str, str]]]) -> list[pytest.param]:
     return [
@@ -548,10 +360,3 @@ def test_a_stated_number_comes_back_as_written(reply: str, digits: str) -> None:
     assert (answer.kind, answer.digits) == ("point", digits), answer
     assert answer.value == Decimal(digits)
     assert digits in answer.candidates
-
-
-@pytest.mark.parametrize(("reply", "kind"), rows(UNDECIDED))
-def test_what_is_no_point_has_no_value(reply: str, kind: str) -> None:
-    answer = parse_number(reply)
-    assert answer.kind == kind, answer
-    assert answer.value is None
