@@ -33,6 +33,10 @@ class Scores:
         How it was scored.
     operating_level
         The largest p that the false-discovery correction calls in this run.
+    inputs
+        BLAKE2b digest of every file that was read.
+    rows_left_out
+        Rows of the input tables that could not be used at all, by reason.
     """
 
     cells: pl.DataFrame
@@ -42,6 +46,7 @@ class Scores:
     settings: ScoreSettings
     operating_level: float
     inputs: Mapping[str, str] = field(default_factory=dict)
+    rows_left_out: Mapping[str, int] = field(default_factory=dict)
 
     def write(self, folder: str | Path) -> None:
         """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv`` and ``run.json``."""
@@ -88,9 +93,7 @@ def score(answers: Any, labels: Any, **settings: Any) -> Scores:
     [(2, 1, 1, 'untestable')]
     """
     chosen = ScoreSettings(**_known(settings))
-    read_answers = (
-        imports.load_answers(answers) if _is_path(answers) else imports.answers_from_frame(answers)
-    )
+    read_answers = imports.load_answers(answers) if _is_path(answers) else imports.answers_from_frame(answers)
     read_labels = imports.load_labels(labels) if _is_path(labels) else imports.labels_from_frame(labels)
     scored = score_frames(read_answers.frame, read_labels.frame, chosen)
     return Scores(
@@ -100,7 +103,8 @@ def score(answers: Any, labels: Any, **settings: Any) -> Scores:
         notes=(*read_answers.notes, *read_labels.notes, *scored.notes),
         settings=chosen,
         operating_level=scored.operating_level,
-        inputs=_digests(answers) | _digests(labels),
+        rows_left_out=_added(read_answers.left_out, read_labels.left_out),
+        inputs={path: imports.digest(path) for path in (*read_answers.files, *read_labels.files)},
     )
 
 
@@ -110,7 +114,9 @@ def _known(settings: Mapping[str, Any]) -> dict[str, Any]:
     allowed = set(ScoreSettings.__dataclass_fields__)
     unknown = sorted(set(settings) - allowed)
     if unknown:
-        raise SettingsError(f"score: found {', '.join(unknown)}; allowed settings: {', '.join(sorted(allowed))}")
+        raise SettingsError(
+            f"score: found {', '.join(unknown)}; allowed settings: {', '.join(sorted(allowed))}"
+        )
     return dict(settings)
 
 
@@ -120,8 +126,5 @@ def _is_path(source: Any) -> bool:
     return isinstance(source, list | tuple) and all(isinstance(item, str | Path) for item in source)
 
 
-def _digests(source: Any) -> dict[str, str]:
-    if not _is_path(source):
-        return {}
-    paths = [source] if isinstance(source, str | Path) else source
-    return {Path(path).name: imports.digest(Path(path)) for path in paths if Path(path).is_file()}
+def _added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {reason: one.get(reason, 0) + other.get(reason, 0) for reason in {**one, **other}}

@@ -39,8 +39,8 @@ def inert(value: object) -> str:
 
 def show_scores(console: Console, cells: pl.DataFrame, notes: tuple[str, ...]) -> None:
     """Print the map, the cells, what was left out and the notes."""
-    for title, table in _maps(cells):
-        console.print(table_of_map(table, title))
+    for title, part in _maps(cells):
+        console.print(table_of_map(part, title))
     for table in tables_of_cells(cells, wide=console.width >= WIDE):
         console.print(table)
     left_out = table_of_left_out(cells)

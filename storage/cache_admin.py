@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 import polars as pl
-import pyarrow.parquet  # type: ignore[import-untyped]
+import pyarrow.parquet
 
 from .attempts import SCHEMA
 from .cache import Cache

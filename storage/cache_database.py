@@ -19,7 +19,7 @@ from typing import TypeVar
 
 import duckdb
 import polars as pl
-import pyarrow.dataset  # type: ignore[import-untyped]
+import pyarrow.dataset
 
 from . import cache_tables as tables
 from .attempts import SCHEMA

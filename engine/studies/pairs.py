@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ..answers.labels import read_labels
+from ..answers.labels import MISSING, NOT_A_NUMBER, NOT_FINITE, read_labels
 from ..answers.numbers import parse_column
 from ..errors import InputError
 from .settings import ScoreSettings
@@ -171,16 +171,19 @@ def _read(answers: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts).with_columns(pl.col("answer_figures").cast(pl.Int64))
 
 
+_PROBLEMS = {MISSING: "empty", NOT_A_NUMBER: "none", NOT_FINITE: "non-finite"}
+"""Problem of a prediction that was given as a number, to the kind of the same reply given as text."""
+
+
 def _read_predictions(predictions: pl.Series) -> pl.DataFrame:
-    """Read predictions, which the reader of tables has checked to be numbers."""
+    """Read predictions by the strict grammar of labels; NaN is how tables spell a missing one."""
+    missing = pl.col("text").str.strip_chars().str.to_lowercase() == "nan"
     return read_labels(predictions).select(
-        "text",
-        pl.col("text").str.strip_chars().alias("digits"),
-        "value",
+        *("text", "digits", "value"),
         pl.lit("prediction").alias("rule"),
-        pl.when(pl.col("value").is_finite())
-        .then(pl.lit("point"))
-        .otherwise(pl.lit("non-finite"))
+        pl.when(missing)
+        .then(pl.lit("empty"))
+        .otherwise(pl.col("problem").replace_strict(_PROBLEMS, default="point", return_dtype=pl.String))
         .alias("kind"),
         pl.lit("").alias("flags"),
         pl.col("stripped").alias("answer_figures"),

@@ -91,7 +91,7 @@ def calling_level(judged: pl.DataFrame, alpha: float = ALPHA) -> float:
 
     ``k`` rungs are called already. Unlike the operating point it does not sink with the p of the called ones.
     """
-    called = int((judged["q12"] < alpha).sum() + (judged["q23"] < alpha).sum())
+    called = sum(judged.filter(pl.col(name) < alpha).height for name in ("q12", "q23"))
     tests = 2 * judged.height
     return alpha * min(tests, called + 1) / tests
 
