@@ -67,9 +67,10 @@ class Breaker:
         stopped = []
         error = (outcome, status, reason)
         for scope in _scopes(call):
-            if scope[0] == "model" and status not in _WHOLE_MODEL:
-                continue
             streak = self._streaks.setdefault(scope, _Streak())
+            if scope[0] == "model" and status not in _WHOLE_MODEL:
+                streak.error, streak.length = None, 0
+                continue
             streak.length = streak.length + 1 if streak.error == error else 1
             streak.error = error
             needed = self._repeated * (_AFTER_SUCCESS if streak.answered else 1)

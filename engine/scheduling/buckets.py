@@ -42,10 +42,11 @@ class Bucket:
         self._at = now
 
     def wait(self, amount: float, now: float) -> float:
-        """Seconds until ``amount`` can be taken; 0 when it can be taken now."""
+        """Seconds until to ask again for ``amount``: 0 when it can be taken now, never more than half a minute."""
         self._refill(now)
         missing = min(amount, self.capacity) - self.level
-        return 0.0 if missing <= _DUST else missing / self.rate
+        # Whoever waits long looks in between, so that a longer gap is nobody's waiting.
+        return 0.0 if missing <= _DUST else min(missing / self.rate, LONGEST_REFILL_S / 2)
 
     def take(self, amount: float, now: float) -> None:
         """Reserve ``amount``. The caller has seen ``wait`` return 0."""

@@ -27,6 +27,8 @@ overload the window is all there is."""
 _OVERLOADS_TO_CLOSE = 3
 """Overloads in a row, without a hint, that close the gate: a single 503 among good replies is a fault of one call."""
 
+_USUAL_BURST = 20.0
+
 _ACQUITTAL = 3
 """Calls sent after a rejected one and yet accepted, two for each rejected one, show that no limit was hit."""
 
@@ -40,8 +42,9 @@ class PoolLimits:
     in_flight
         The most calls out at once, and so the number of workers and connections.
     burst
-        Requests that may go at once after a pause, if the provider states it. By default what ``safety`` leaves free
-        of a minute, so that no minute ever holds more than ``requests_per_minute``, whatever the server's window.
+        Requests that may go at once after a pause, if the provider states it. By default two seconds' worth, at most
+        20; the run starts with less, so that no minute without a pause holds more than ``requests_per_minute``,
+        whatever the server's window.
     safety
         Share of the stated rates that is used.
     reserve
@@ -82,7 +85,7 @@ class Limiter:
         self.limits = limits
         self.gate = Gate()
         self.window = Window(limits.in_flight)
-        self.ramp = Ramp(active=limits.requests_per_minute is None)
+        self.ramp = Ramp()
         self.in_flight = self.launched = self.rejected = 0
         self.troubled_since: float | None = None
         self._policy = policy
@@ -95,12 +98,15 @@ class Limiter:
         self.learner = RateLearner(None if rpm is None else limits.safety * rpm / 60, now)
         self.requests: Bucket | None = None
         if self.learner.rate is not None and rpm is not None:
-            burst = self._burst(rpm)
-            self.requests = Bucket(self.learner.rate, burst, burst, now)
+            # Starting with what safety leaves free of a minute, the first minute holds no more than was stated.
+            start = max(1.0, (1 - limits.safety) * rpm) if limits.burst is None else limits.burst
+            self.requests = Bucket(self.learner.rate, self._burst(rpm), start, now)
         self.tokens: Bucket | None = None
         if tpm is not None:
-            # Providers keep a bucket of a minute's tokens; ours starts near empty, so no first minute is double.
-            self.tokens = Bucket(limits.safety * tpm / 60, tpm, (1 - limits.safety) * tpm, now)
+            # Providers keep a bucket of a minute's tokens. Ours starts with 5 s worth, so no first minute is double;
+            # but where caps are debited and refunded, only a full one lets two calls out.
+            start = tpm if limits.reserve == "cap" else tpm / 12
+            self.tokens = Bucket(limits.safety * tpm / 60, tpm, start, now)
 
     def wait(self, tokens: float, now: float) -> float:
         """Seconds until a call of ``tokens`` may go: 0 now, infinity when first a reply must come back."""
@@ -188,16 +194,19 @@ class Limiter:
                 ticket.number, self.launched, hint_s is not None, self.learner.rate, self.window.limit
             )
             self.gate.begin(new)
-            self.gate.close("throttled", self._closing(hint_s), now)
+            seconds = self._closing(hint_s)
+            self.gate.close("throttled", seconds, now)
             factor, threshold = _THROTTLE_CUT
             self.window.cut(factor, self.limits.in_flight, threshold)
             self.ramp.restart()
             since, before = self._recent[0]
             recent = (ticket.number - before) / max(1.0, ticket.at - since)
             rejection = Rejection(ticket.at, ticket.number - self.rejected)
-            self._follow(self.learner.reject(rejection, recent), now)
+            rate = self.learner.reject(rejection, recent)
+            self._follow(rate, now)
             if self.requests is not None:
-                self.requests.lower_to(0.0)
+                # Empty, except that one call may go when the gate opens.
+                self.requests.lower_to(max(0.0, 1.0 - rate * seconds))
         else:
             self.gate.later_rejected += ticket.number > episode.first
             if hint_s is not None:
@@ -225,6 +234,7 @@ class Limiter:
         self.gate.episode = Episode(episode.last, episode.last, episode.hinted, episode.rate, episode.window)
         self.learner.revoke(episode.rate)
         self.window.restore(episode.window)
+        self.ramp.skip()
         if episode.rate is None:
             self.requests = None
         else:
@@ -246,8 +256,8 @@ class Limiter:
             self.requests.change(rate, burst, now)
 
     def _burst(self, rpm: float) -> float:
-        """Requests at once: as stated, else what the safety share leaves free of a minute, else what was seen."""
-        share = max(1.0, (1 - self.limits.safety) * rpm)
-        if self.learner.ceiling is not None:
-            return share if self.limits.burst is None else max(1.0, self.limits.burst)
-        return min(share, self.learner.burst)
+        """Requests at once: as stated, else two seconds' worth, at most 20, and no more than was seen to pass."""
+        if self.learner.ceiling is not None and self.limits.burst is not None:
+            return max(1.0, self.limits.burst)
+        usual = min(max(1.0, rpm / 30), _USUAL_BURST)
+        return usual if self.learner.ceiling is not None else min(usual, self.learner.burst)

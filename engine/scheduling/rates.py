@@ -27,8 +27,14 @@ server's bucket had run over) is left behind within a minute."""
 _SHORTEST_S = 1.0
 """Two rejections closer than this measure the granularity of the server and not its rate."""
 
-_FEWEST = 5
+_FEWEST = 10
 """Accepted calls without which a time between rejections says nothing."""
+
+_NOISE = 1.03
+"""A pace up to this times the rate that was certainly granted explains no rejection."""
+
+_FIRST_GUESS = 0.5
+"""Calls per second: a rejection of the very first call says nothing, and one call in 2 s is soon more or less."""
 
 _UNEXPLAINED = 3
 _MEMORY_S = 120.0
@@ -55,7 +61,7 @@ class RateLearner:
         Calls that the server takes at once, as far as its first rejection showed.
     """
 
-    __slots__ = ("_estimate", "_rejections", "_start", "_unexplained", "burst", "ceiling", "rate")
+    __slots__ = ("_estimate", "_rejections", "_start", "_surely", "_unexplained", "burst", "ceiling", "rate")
 
     def __init__(self, ceiling: float | None, now: float) -> None:
         self.ceiling = ceiling
@@ -64,6 +70,7 @@ class RateLearner:
         self._start = now
         self._rejections: deque[Rejection] = deque(maxlen=8)
         self._estimate: float | None = None
+        self._surely = 0.0
         self._unexplained = 0
 
     @property
@@ -73,7 +80,7 @@ class RateLearner:
 
     def reject(self, rejection: Rejection, recent_rate: float) -> float:
         """Take a new episode into account; ``recent_rate`` is the pace until now, for a first guess."""
-        if self.rate is not None and self._estimate is not None and self.rate < self._estimate:
+        if self.rate is not None and self._estimate is not None and self.rate < _NOISE * self._surely:
             self._unexplained += 1
             rate = self._doubt(self.rate)
         else:
@@ -114,10 +121,12 @@ class RateLearner:
             accepted = rejection.accepted - earlier.accepted
             if _SHORTEST_S <= seconds <= _MEMORY_S and accepted >= _FEWEST:
                 self._estimate = accepted / seconds
+                # Whole calls at both ends: the true rate may be this much lower.
+                self._surely = self._estimate * (1 - 1.5 / accepted)
                 first = self._rejections[0]
                 self.burst = max(1.0, first.accepted - self._estimate * (first.at - self._start))
-                return _BELOW * self._estimate
-        return 0.5 * recent_rate if self.rate is None else 0.9 * self.rate
+                return min(_BELOW * self._estimate, self._surely)
+        return max(_FIRST_GUESS, 0.5 * recent_rate) if self.rate is None else 0.9 * self.rate
 
     def _doubt(self, rate: float) -> float:
         if self._unexplained < _UNEXPLAINED:

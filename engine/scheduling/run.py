@@ -142,7 +142,10 @@ class _Run:
 
     async def feed(self) -> None:
         """Read the plan; a plan that names an unknown endpoint ends the run."""
-        await self.intake.feed()
+        try:
+            await self.intake.feed()
+        except SettingsError as fault:
+            self._break_off(fault)
         self._check_end()
 
     async def attempt(self, pool: Pool, job: Job) -> None:
@@ -193,8 +196,7 @@ class _Run:
         try:
             self.intake.refill(source)
         except SettingsError as fault:
-            self.fault = fault
-            self.halt("fault")
+            self._break_off(fault)
 
     def halt(self, reason: str) -> None:
         """Admit nothing more; the first reason stands."""
@@ -217,6 +219,10 @@ class _Run:
         self.halt("deadline")
         await anyio.sleep(_LATE_GRACE_S)
         self.over.set()
+
+    def _break_off(self, fault: SettingsError) -> None:
+        self.fault = fault
+        self.halt("fault")
 
     def _check_end(self) -> None:
         done = not self.intake.active and self.intake.exhausted

@@ -12,8 +12,11 @@ within a round trip: 1-2 rejections on loopback, 12 at 100 ms, where 200 connect
 _STEADY = 2000
 """Launches after which the start is over."""
 
-_BACKLOG_S = 0.005
+_BACKLOG_S = 0.01
 """Time that a late wake-up may catch up on; more would be a burst after a pause."""
+
+_GRAIN_S = 0.004
+"""Shortest wait once 100 are out: several launches share a wake-up, which costs 0.1 ms each."""
 
 
 class Window:
@@ -50,8 +53,8 @@ class Ramp:
 
     __slots__ = ("_next_at", "launched", "succeeded")
 
-    def __init__(self, active: bool) -> None:
-        self.launched = 0 if active else _STEADY
+    def __init__(self) -> None:
+        self.launched = 0
         self.succeeded = 0
         self._next_at = 0.0
 
@@ -60,11 +63,18 @@ class Ramp:
         self.launched = self.succeeded = 0
         self._next_at = 0.0
 
+    def skip(self) -> None:
+        """Hold nobody back until the next restart."""
+        self.launched = _STEADY
+
     def wait(self, in_flight: int, now: float) -> float:
         """Seconds until the next launch; a quarter of those that succeeded may be out at any time."""
         if self.launched >= _STEADY or in_flight < 1 + self.succeeded // 4:
             return 0.0
-        return max(0.0, self._next_at - now)
+        wait = self._next_at - now
+        if wait <= 0:
+            return 0.0
+        return max(wait, _GRAIN_S) if self.launched > 100 else wait
 
     def launch(self, now: float) -> None:
         """Count a launch."""

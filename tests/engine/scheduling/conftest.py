@@ -115,11 +115,60 @@ class Provider:
         return [at for at, one in self.arrivals if one == key]
 
 
+class BucketServer:
+    """Rejects by a token bucket, as most providers do; ``hint`` is its Retry-After."""
+
+    def __init__(self, rpm: float, burst: float, hint: str | None = "1") -> None:
+        self.rpm, self.burst, self.hint = rpm, burst, hint
+        self.level, self.at, self.rejected = burst, 0.0, 0
+
+    def __call__(self, _call: Call, _number: int) -> Response:
+        now = anyio.current_time()
+        self.level = min(self.burst, self.level + (now - self.at) * self.rpm / 60)
+        self.at = now
+        if self.level >= 1:
+            self.level -= 1
+            return reply()
+        self.rejected += 1
+        return reply(429) if self.hint is None else reply(429, retry_after=self.hint)
+
+
+class WindowServer:
+    """Rejects the request above ``limit`` in any window; counts foreign requests too."""
+
+    def __init__(self, limit: int, window: float = 60.0, foreign: tuple[float, ...] = ()) -> None:
+        self.limit, self.window = limit, window
+        self.foreign = list(foreign)
+        self.accepted: list[float] = []
+        self.rejected: list[float] = []
+
+    def __call__(self, _call: Call, _number: int) -> Response:
+        now = anyio.current_time()
+        recent = [
+            at for at in self.accepted + [f for f in self.foreign if f <= now] if at > now - self.window
+        ]
+        if len(recent) >= self.limit:
+            self.rejected.append(now)
+            return reply(429, retry_after="5")
+        self.accepted.append(now)
+        return reply()
+
+
 @dataclass
 class Bench:
-    """Runs calls and keeps the records."""
+    """Runs calls and keeps the records. The helpers of this file hang on it, as tests cannot import each other."""
 
     records: list[AttemptRecord] = field(default_factory=list)
+
+    call = staticmethod(make_call)
+    calls = staticmethod(make_calls)
+    reply = staticmethod(reply)
+    provider = staticmethod(Provider)
+    bucket_server = staticmethod(BucketServer)
+    window_server = staticmethod(WindowServer)
+
+    def attempts_of(self, key: str) -> list[AttemptRecord]:
+        return [record for record in self.records if record.key == key]
 
     async def run(
         self,

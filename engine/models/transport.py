@@ -1,0 +1,287 @@
+"""The only place that opens sockets as a client: one request per attempt, whatever happens returned as a value.
+
+Through the httpx API with aiohttp's connections underneath: httpx's own pool collapses at hundreds of connections.
+Nothing here retries, follows redirects, keeps cookies or logs. A key is read from the environment when the
+transport opens and lives in request headers only.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import Any, NoReturn
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import anyio
+import httpx
+from httpx_aiohttp import AiohttpTransport
+
+from ..errors import SettingsError
+from .records import Call, Endpoint, Outcome, Response, TransportFailure
+
+BODY_LIMIT = 32 * 1024 * 1024
+"""Bytes. A reply of a language model has thousands; this much is a fault or an attack."""
+
+_CONNECT_S = 30.0
+_IDLE_S = 30.0
+"""Idle connections are closed after this, so that none outlives a laptop's sleep or a balancer's patience (60 s)."""
+
+Authorise = Callable[[str, str | None], Mapping[str, str]]
+"""From a dialect's name and a key to the headers that carry the key."""
+
+_SENT: tuple[tuple[type[BaseException], Outcome, str], ...] = (
+    (aiohttp.SocketTimeoutError, Outcome.TIMED_OUT, "read_timeout"),
+    (aiohttp.ServerDisconnectedError, Outcome.FAILED, "disconnected"),
+    (aiohttp.ClientPayloadError, Outcome.FAILED, "body_cut_short"),
+    (aiohttp.ClientOSError, Outcome.FAILED, "reset"),
+    (aiohttp.ClientResponseError, Outcome.FAILED, "not_http"),
+    (httpx.DecodingError, Outcome.MALFORMED, "content_encoding"),
+    (OSError, Outcome.FAILED, "reset"),
+)
+"""After the hand-over: the provider may have worked, and may bill. First match counts."""
+
+_NOT_SENT: tuple[tuple[type[BaseException], str], ...] = (
+    (aiohttp.ClientConnectorDNSError, "dns"),
+    (aiohttp.ClientConnectorSSLError, "tls"),
+    (aiohttp.ClientConnectorCertificateError, "certificate"),
+    (aiohttp.ClientProxyConnectionError, "proxy"),
+    (aiohttp.ClientHttpProxyError, "proxy"),
+    (aiohttp.ConnectionTimeoutError, "connect_timeout"),
+    (aiohttp.InvalidURL, "url"),
+)
+"""Before it: the provider saw nothing. First match counts."""
+
+_ERRNOS = {
+    errno.ECONNREFUSED: "refused",
+    errno.EMFILE: "descriptors",
+    errno.ENFILE: "descriptors",
+    errno.ENETUNREACH: "no_route",
+    errno.EHOSTUNREACH: "no_route",
+    errno.EADDRNOTAVAIL: "no_local_port",
+}
+
+_KEEP_ALIVE = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
+"""A peer that vanished without a word is noticed after two minutes, where the system has these options."""
+
+
+class Wire:
+    """An endpoint ready for requests. It holds the key, so it shows nothing and cannot be copied to disk."""
+
+    __slots__ = ("_base", "_headers", "_paths", "_transport")
+
+    def __init__(self, base_url: str, headers: Mapping[str, str], transport: AiohttpTransport) -> None:
+        self._base = base_url.rstrip("/")
+        self._headers = httpx.Headers(headers)
+        self._paths: dict[str, httpx.URL] = {}
+        self._transport = transport
+
+    def __repr__(self) -> str:
+        return "<Wire>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a wire holds a key and cannot be serialised")
+
+    async def post(self, path: str, body: bytes) -> httpx.Response:
+        """Send, and return when the response headers are there."""
+        url = self._paths.get(path)
+        if url is None:
+            url = self._paths[path] = httpx.URL(self._base + path)
+        request = httpx.Request(
+            "POST", url, headers=self._headers, content=body, extensions={"timeout": {"connect": _CONNECT_S}}
+        )
+        return await self._transport.handle_async_request(request)
+
+
+class Transport:
+    """Connections to all endpoints of a run; lives within one event loop.
+
+    Parameters
+    ----------
+    connections
+        The most at once. The scheduler's calls in flight must not exceed it: a call would wait for a connection
+        within its own time-out.
+    body_limit
+        Bytes above which a reply is given up.
+    """
+
+    def __init__(self, connections: int, *, body_limit: int = BODY_LIMIT) -> None:
+        self._connections = connections
+        self._body_limit = body_limit
+        self._session: aiohttp.ClientSession | None = None
+        self._ways: dict[str | None, AiohttpTransport] = {}
+
+    async def __aenter__(self) -> Transport:
+        context = httpx.create_ssl_context()
+        connector = aiohttp.TCPConnector(
+            limit=self._connections,
+            limit_per_host=0,
+            keepalive_timeout=_IDLE_S,
+            ssl=context,
+            socket_factory=_open_socket,
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
+        )
+        self._ways = {None: AiohttpTransport(verify=context, client=self._session)}
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            with anyio.CancelScope(shield=True):
+                await self._session.close()
+            self._session = None
+            self._ways = {}
+
+    def open(self, endpoint: Endpoint, authorise: Authorise) -> Wire:
+        """Make an endpoint ready: its key from the environment, its proxy too unless it is on this machine.
+
+        Raises
+        ------
+        SettingsError
+            When the environment variable that the endpoint names is not set.
+        """
+        headers = {
+            "content-type": "application/json",
+            "accept": "application/json",
+            "accept-encoding": "gzip, deflate",
+            "user-agent": "molaudit",
+            **endpoint.headers,
+            **authorise(endpoint.dialect, _key(endpoint)),
+        }
+        return Wire(endpoint.base_url, headers, self._way(proxy_for(endpoint.base_url)))
+
+    def sender(
+        self, endpoints: Mapping[str, Endpoint], authorise: Authorise
+    ) -> Callable[[Call], Awaitable[Response | TransportFailure]]:
+        """What the scheduler needs: a function from a call to whatever happened."""
+        wires = {name: self.open(endpoint, authorise) for name, endpoint in endpoints.items()}
+
+        async def send(call: Call) -> Response | TransportFailure:
+            return await self.send(wires[call.endpoint], call.path, call.body)
+
+        return send
+
+    async def send(
+        self, wire: Wire, path: str, body: bytes, timeout_s: float | None = None
+    ) -> Response | TransportFailure:
+        """Make one request, from the connection to the last byte within ``timeout_s``. Never raises but to cancel."""
+        if timeout_s is None:
+            return await self._send(wire, path, body)
+        with anyio.move_on_after(timeout_s):
+            return await self._send(wire, path, body)
+        return TransportFailure(Outcome.TIMED_OUT, "attempt_timeout", True)
+
+    async def _send(self, wire: Wire, path: str, body: bytes) -> Response | TransportFailure:
+        try:
+            response = await wire.post(path, body)
+            try:
+                content = await self._read(response)
+            finally:
+                await response.stream.aclose()  # type: ignore[union-attr]
+        except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError, ValueError) as error:
+            return classify(error)
+        if content is None:
+            return TransportFailure(Outcome.FAILED, "body_too_large", True)
+        # Not headers.items(), which guesses an encoding per header: 0.05 ms a call.
+        headers = {
+            name.decode("latin-1").lower(): text.decode("latin-1") for name, text in response.headers.raw
+        }
+        return Response(response.status_code, headers, content)
+
+    async def _read(self, response: httpx.Response) -> bytes | None:
+        """The whole body, decoded; None when it is larger than the limit."""
+        encoded = any(name.lower() == b"content-encoding" for name, _ in response.headers.raw)
+        chunks: list[bytes] = []
+        size = 0
+        stream: Any = response.aiter_bytes() if encoded else response.stream
+        async for chunk in stream:
+            size += len(chunk)
+            if size > self._body_limit:
+                return None
+            chunks.append(chunk)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def _way(self, proxy: str | None) -> AiohttpTransport:
+        if self._session is None:
+            raise RuntimeError("open the transport first: async with Transport(...) as transport")
+        if proxy not in self._ways:
+            self._ways[proxy] = AiohttpTransport(
+                verify=False, client=self._session, proxy=None if proxy is None else httpx.Proxy(proxy)
+            )
+        return self._ways[proxy]
+
+
+def classify(error: Exception) -> TransportFailure:
+    """What a failed request means, by the exception that httpx's name hides.
+
+    The aiohttp transport reports a refused connection, a failed name look-up and a reset before the reply all as
+    ``ConnectTimeout``; whether a repeat could be paid twice stands in its cause. Only our words leave here: the
+    exceptions' own texts may quote addresses with credentials.
+    """
+    cause = error.__cause__ if isinstance(error, httpx.HTTPError) and error.__cause__ is not None else error
+    for kind, reason in _NOT_SENT:
+        if isinstance(cause, kind):
+            return TransportFailure(Outcome.UNREACHABLE, reason, False)
+    if isinstance(cause, aiohttp.ClientConnectorError):
+        return TransportFailure(
+            Outcome.UNREACHABLE, _ERRNOS.get(cause.os_error.errno or 0, "connection"), False
+        )
+    if isinstance(cause, OSError) and _ERRNOS.get(cause.errno or 0) == "descriptors":
+        return TransportFailure(Outcome.UNREACHABLE, "descriptors", False)
+    for kind, outcome, reason in _SENT:
+        if isinstance(cause, kind):
+            return TransportFailure(outcome, reason, True)
+    return TransportFailure(Outcome.FAILED, type(cause).__name__, True)
+
+
+def proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for an address; never one for this machine."""
+    parts = httpx.URL(url)
+    if _is_loopback(parts.host) or proxy_bypass(parts.host):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    return None if not proxy else proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _key(endpoint: Endpoint) -> str | None:
+    if endpoint.api_key_env is None:
+        return None
+    key = os.environ.get(endpoint.api_key_env, "").strip()
+    if not key:
+        raise SettingsError(
+            f"endpoint {endpoint.name!r}: the environment variable {endpoint.api_key_env} (api_key_env) is not set"
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise SettingsError(
+            f"endpoint {endpoint.name!r}: the value of {endpoint.api_key_env} (api_key_env) is no key: "
+            "it holds characters that no header may hold"
+        )
+    return key
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _open_socket(info: tuple[Any, ...]) -> socket.socket:
+    family, kind, protocol = info[:3]
+    opened = socket.socket(family, kind, protocol)
+    opened.setblocking(False)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEP_ALIVE:
+        if hasattr(socket, name):
+            opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    return opened
