@@ -27,7 +27,9 @@ from .records import Call, Endpoint, Outcome, Response, TransportFailure
 BODY_LIMIT = 32 * 1024 * 1024
 """Bytes. A reply of a language model has thousands; this much is a fault or an attack."""
 
-_CONNECT_S = 30.0
+_TIMEOUTS = {"timeout": {"connect": 30.0, "pool": 30.0}}
+"""For TCP, and for a usable connection with TLS. What comes after has the attempt's time-out only."""
+
 _IDLE_S = 30.0
 """Idle connections are closed after this, so that none outlives a laptop's sleep or a balancer's patience (60 s)."""
 
@@ -91,9 +93,7 @@ class Wire:
         url = self._paths.get(path)
         if url is None:
             url = self._paths[path] = httpx.URL(self._base + path)
-        request = httpx.Request(
-            "POST", url, headers=self._headers, content=body, extensions={"timeout": {"connect": _CONNECT_S}}
-        )
+        request = httpx.Request("POST", url, headers=self._headers, content=body, extensions=_TIMEOUTS)
         return await self._transport.handle_async_request(request)
 
 
@@ -225,7 +225,8 @@ def classify(error: Exception) -> TransportFailure:
     ``ConnectTimeout``; whether a repeat could be paid twice stands in its cause. Only our words leave here: the
     exceptions' own texts may quote addresses with credentials.
     """
-    cause = error.__cause__ if isinstance(error, httpx.HTTPError) and error.__cause__ is not None else error
+    hidden = isinstance(error, httpx.TransportError | httpx.TimeoutException) and error.__cause__ is not None
+    cause = error.__cause__ if hidden else error
     for kind, reason in _NOT_SENT:
         if isinstance(cause, kind):
             return TransportFailure(Outcome.UNREACHABLE, reason, False)

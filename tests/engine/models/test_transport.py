@@ -1,0 +1,460 @@
+"""The transport over real sockets: a server that misbehaves on purpose, one path per fault."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import copy
+import errno
+import gzip
+import logging
+import pickle
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import aiohttp
+import anyio
+import httpx
+import pytest
+
+from molaudit.engine.errors import SettingsError
+from molaudit.engine.models.descriptors import fit_descriptors
+from molaudit.engine.models.dialects.registry import auth_headers
+from molaudit.engine.models.records import Endpoint, Outcome, Response, TransportFailure
+from molaudit.engine.models.transport import Transport, classify, proxy_for
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "sk-test-SECRET123"
+ANSWER = b'{"choices": [{"message": {"content": "-2.31"}}]}'
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+def http(body: bytes, status: str = "200 OK", *headers: str, length: int | None = None) -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"content-length: {len(body) if length is None else length}", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class FaultServer:
+    """Reads a request, then does what its path says; keeps what it read."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, dict[str, str], bytes]] = []
+        self.connections = 0
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                first, *lines = head.strip().split("\r\n")
+                headers = {name.lower(): text for name, _, text in (line.partition(": ") for line in lines)}
+                body = await reader.readexactly(int(headers.get("content-length", "0")))
+                path = first.split(" ")[1]
+                self.requests.append((path, headers, body))
+                await getattr(self, path.removeprefix("/v1/").replace("-", "_"))(writer)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    async def ok(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(
+            http(ANSWER, "200 OK", "Content-Type: application/json", "Set-Cookie: a=1", "X-Request-ID: 7")
+        )
+
+    async def zipped(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(http(gzip.compress(ANSWER), "200 OK", "content-encoding: gzip"))
+
+    async def badly_zipped(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(http(b"no gzip at all", "200 OK", "content-encoding: gzip"))
+
+    async def bomb(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(http(gzip.compress(bytes(40_000_000)), "200 OK", "content-encoding: gzip"))
+
+    async def chunked(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+        for part in (ANSWER[:7], ANSWER[7:]):
+            writer.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+        writer.write(b"0\r\n\r\n")
+
+    async def throttled(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(
+            http(
+                b"<html>slow down</html>",
+                "429 Too Many Requests",
+                "Retry-After: 1.5",
+                "content-type: text/html",
+            )
+        )
+
+    async def bad_gateway(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(http(b"", "502 Bad Gateway"))
+
+    async def half_json(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(http(ANSWER[:20]))
+
+    async def hostile(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(http("\0\u2028\N{BOMB}".encode() + b"\xff\xfe"))
+
+    async def moved(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(http(b"", "307 Temporary Redirect", "location: /v1/ok"))
+
+    async def huge(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 400000000\r\n\r\n")
+        for _ in range(400):
+            writer.write(bytes(1_000_000))
+            await writer.drain()
+
+    async def silent(self, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(60)
+
+    async def drip(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")
+        for _ in range(1000):
+            writer.write(b"x")
+            await writer.drain()
+            await asyncio.sleep(0.05)
+
+    async def slow_drip_that_ends(self, writer: asyncio.StreamWriter) -> None:
+        for at in range(0, len(ANSWER), 10):
+            writer.write(ANSWER[at : at + 10] if at else http(ANSWER[:10], length=len(ANSWER)))
+            await writer.drain()
+            await asyncio.sleep(0.02)
+
+    async def closed(self, writer: asyncio.StreamWriter) -> None:
+        raise ConnectionError
+
+    async def reset(self, writer: asyncio.StreamWriter) -> None:
+        raw = writer.get_extra_info("socket")
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
+        raise ConnectionError
+
+    async def reset_within(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(http(ANSWER[:20], length=len(ANSWER)))
+        await writer.drain()
+        await asyncio.sleep(0.02)
+        await self.reset(writer)
+
+    async def cut(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(http(ANSWER[:20], length=len(ANSWER)))
+        await writer.drain()
+        raise ConnectionError
+
+    async def reset_after(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(http(ANSWER))
+        await writer.drain()
+        await asyncio.sleep(0.02)
+        await self.reset(writer)
+
+    async def not_http(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
+
+    async def header_flood(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nx: " + b"y" * 200_000 + b"\r\n\r\n")
+
+
+@asynccontextmanager
+async def fault_server() -> AsyncIterator[tuple[FaultServer, str]]:
+    faults = FaultServer()
+    server = await asyncio.start_server(faults.handle, "127.0.0.1", 0)
+    try:
+        yield faults, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    finally:
+        server.close()
+
+
+def endpoint(url: str, **changes: object) -> Endpoint:
+    return Endpoint(
+        **{"name": "e", "dialect": "openai-chat", "base_url": url, "identity": url, "pool": "e", **changes}
+    )
+
+
+async def ask(
+    path: str, *, timeout_s: float = 5.0, body_limit: int = 2_000_000
+) -> Response | TransportFailure:
+    async with fault_server() as (_, url), Transport(4, body_limit=body_limit) as transport:
+        return await transport.send(transport.open(endpoint(url), auth_headers), path, b"{}", timeout_s)
+
+
+@pytest.mark.parametrize("path", ["/ok", "/zipped", "/chunked", "/slow-drip-that-ends", "/reset-after"])
+async def test_a_whole_answer_arrives_whatever_its_shape(path):
+    response = await ask(path)
+    assert isinstance(response, Response)
+    assert (response.status, response.body) == (200, ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "body"),
+    [
+        ("/throttled", 429, b"<html>slow down</html>"),
+        ("/bad-gateway", 502, b""),
+        ("/half-json", 200, ANSWER[:20]),
+        ("/moved", 307, b""),
+        ("/hostile", 200, b"\0\xe2\x80\xa8\xf0\x9f\x92\xa3\xff\xfe"),
+    ],
+)
+async def test_a_reply_is_handed_on_as_it_came(path, status, body):
+    response = await ask(path)
+    assert isinstance(response, Response)
+    assert (response.status, response.body) == (status, body)
+
+
+async def test_header_names_come_in_lower_case():
+    assert (await ask("/throttled")).headers["retry-after"] == "1.5"
+
+
+@pytest.mark.parametrize(
+    ("path", "outcome", "reason"),
+    [
+        ("/silent", Outcome.TIMED_OUT, "attempt_timeout"),
+        ("/drip", Outcome.TIMED_OUT, "attempt_timeout"),
+        ("/closed", Outcome.FAILED, "disconnected"),
+        ("/reset", Outcome.FAILED, "reset"),
+        ("/reset-within", Outcome.FAILED, "body_cut_short"),
+        ("/cut", Outcome.FAILED, "body_cut_short"),
+        ("/huge", Outcome.FAILED, "body_too_large"),
+        ("/bomb", Outcome.FAILED, "body_too_large"),
+        ("/badly-zipped", Outcome.MALFORMED, "content_encoding"),
+        ("/not-http", Outcome.FAILED, "not_http"),
+        ("/header-flood", Outcome.FAILED, "not_http"),
+    ],
+)
+async def test_a_reply_lost_after_the_hand_over_may_have_been_billed(path, outcome, reason):
+    assert await ask(path, timeout_s=0.4 if outcome is Outcome.TIMED_OUT else 5.0) == TransportFailure(
+        outcome, reason, True
+    )
+
+
+async def test_a_refused_connection_was_certainly_not_billed():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+        async with Transport(4) as transport:
+            result = await transport.send(transport.open(endpoint(url), auth_headers), "/ok", b"{}", 5.0)
+    assert result == TransportFailure(Outcome.UNREACHABLE, "refused", False)
+
+
+async def test_an_unknown_host_was_certainly_not_billed():
+    async with Transport(4) as transport:
+        wire = transport.open(endpoint("http://no-such-host.invalid/v1"), auth_headers)
+        result = await transport.send(wire, "/ok", b"{}", 20.0)
+    assert result == TransportFailure(Outcome.UNREACHABLE, "dns", False)
+
+
+async def test_plain_http_at_a_tls_address_is_told():
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(100)
+        writer.write(http(b"", "400 Bad Request"))
+        writer.close()
+
+    server = await asyncio.start_server(plain, "127.0.0.1", 0)
+    async with Transport(4) as transport:
+        wire = transport.open(
+            endpoint(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"), auth_headers
+        )
+        result = await transport.send(wire, "/ok", b"{}", 5.0)
+    server.close()
+    assert result == TransportFailure(Outcome.UNREACHABLE, "tls", False)
+
+
+@pytest.mark.parametrize(
+    ("cause", "outcome", "reason", "sent"),
+    [
+        (OSError(errno.EMFILE, "too many"), Outcome.UNREACHABLE, "descriptors", False),
+        (aiohttp.ServerDisconnectedError(), Outcome.FAILED, "disconnected", True),
+        (aiohttp.ClientOSError(errno.ECONNRESET, "reset"), Outcome.FAILED, "reset", True),
+        (aiohttp.ConnectionTimeoutError(), Outcome.UNREACHABLE, "connect_timeout", False),
+        (aiohttp.SocketTimeoutError(), Outcome.TIMED_OUT, "read_timeout", True),
+        (aiohttp.ClientConnectionError(), Outcome.FAILED, "ClientConnectionError", True),
+    ],
+)
+def test_the_cause_and_not_its_name_tells_what_happened(cause, outcome, reason, sent):
+    hidden = httpx.ConnectTimeout("hidden")
+    hidden.__cause__ = cause
+    assert classify(hidden) == TransportFailure(outcome, reason, sent)
+
+
+async def test_running_out_of_descriptors_has_its_own_word(monkeypatch):
+    def full(*_args: object, **_named: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    async with fault_server() as (_, url), Transport(4) as transport:
+        wire = transport.open(endpoint(url), auth_headers)
+        monkeypatch.setattr("molaudit.engine.models.transport.socket.socket", full)
+        result = await transport.send(wire, "/ok", b"{}", 5.0)
+    assert result == TransportFailure(Outcome.UNREACHABLE, "descriptors", False)
+
+
+async def test_connections_are_kept_and_cookies_are_not():
+    async with fault_server() as (faults, url), Transport(4) as transport:
+        wire = transport.open(endpoint(url), auth_headers)
+        for _ in range(5):
+            assert isinstance(await transport.send(wire, "/ok", b"{}", 5.0), Response)
+    assert faults.connections == 1
+    assert not any("cookie" in headers for _, headers, _ in faults.requests)
+
+
+async def test_no_fault_is_repeated_below_the_retry_layer():
+    async with fault_server() as (faults, url), Transport(4) as transport:
+        wire = transport.open(endpoint(url), auth_headers)
+        for path in ("/ok", "/closed", "/reset", "/cut", "/moved"):
+            await transport.send(wire, path, b"{}", 5.0)
+    assert [path for path, _, _ in faults.requests] == [
+        "/v1/ok",
+        "/v1/closed",
+        "/v1/reset",
+        "/v1/cut",
+        "/v1/moved",
+    ]
+
+
+async def test_two_hundred_replies_at_once_reach_their_own_callers():
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+                body = await reader.readexactly(length)
+                await asyncio.sleep(0.001 * (int(body) % 17))
+                writer.write(http(body))
+        writer.close()
+
+    server = await asyncio.start_server(echo, "127.0.0.1", 0, backlog=512)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    wrong = []
+    async with Transport(200) as transport, anyio.create_task_group() as tasks:
+        wire = transport.open(endpoint(url), auth_headers)
+
+        async def work(first: int) -> None:
+            for number in range(first, first + 3):
+                result = await transport.send(wire, "/", str(number).encode(), 30.0)
+                if not isinstance(result, Response) or result.body != str(number).encode():
+                    wrong.append(result)
+
+        for worker in range(200):
+            tasks.start_soon(work, 3 * worker)
+    server.close()
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "header", "value"),
+    [
+        ("openai-chat", "authorization", f"Bearer {SECRET}"),
+        ("anthropic", "x-api-key", SECRET),
+        ("gemini", "x-goog-api-key", SECRET),
+    ],
+)
+async def test_the_key_goes_from_the_environment_into_its_header(monkeypatch, dialect, header, value):
+    monkeypatch.setenv("SOME_KEY", f" {SECRET}\n")
+    async with fault_server() as (faults, url), Transport(4) as transport:
+        one = endpoint(
+            url, dialect=dialect, api_key_env="SOME_KEY", headers={"anthropic-version": "2023-06-01"}
+        )
+        await transport.send(transport.open(one, auth_headers), "/ok", b'{"a": 1}', 5.0)
+    path, headers, body = faults.requests[0]
+    assert (path, body, headers[header]) == ("/v1/ok", b'{"a": 1}', value)
+    assert headers["anthropic-version"] == "2023-06-01"
+
+
+@pytest.mark.parametrize(
+    "value", ["", "  ", None, "sk-\N{LATIN SMALL LETTER E WITH ACUTE}" + SECRET, f"a\nb{SECRET}"]
+)
+async def test_an_unusable_key_is_an_error_that_names_the_variable_only(monkeypatch, value):
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("SOME_KEY", value)
+    async with Transport(4) as transport:
+        with pytest.raises(SettingsError, match="SOME_KEY") as caught:
+            transport.open(endpoint("http://127.0.0.1:1", api_key_env="SOME_KEY"), auth_headers)
+    assert SECRET not in repr(caught.value)
+    assert caught.value.__cause__ is None
+
+
+async def test_the_key_is_in_nothing_that_can_be_shown_or_stored(monkeypatch, caplog):
+    monkeypatch.setenv("SOME_KEY", SECRET)
+    caplog.set_level(logging.DEBUG)
+    shown = []
+    async with fault_server() as (_, url), Transport(4) as transport:
+        one = endpoint(url, api_key_env="SOME_KEY")
+        wire = transport.open(one, auth_headers)
+        shown += [repr(wire), str(wire), repr(one), repr(vars(transport))]
+        for path in ("/ok", "/closed", "/reset", "/cut", "/not-http", "/throttled", "/badly-zipped"):
+            shown.append(repr(await transport.send(wire, path, b"{}", 5.0)))
+        for copying in (pickle.dumps, copy.deepcopy):
+            with pytest.raises(TypeError):
+                copying(wire)
+    assert not any(SECRET in text for text in [*shown, caplog.text])
+
+
+async def test_the_environment_names_the_proxy_but_never_for_this_machine(monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:pw@proxy.example:3128")
+    monkeypatch.setenv("HTTP_PROXY", "proxy.example:3128")
+    monkeypatch.setenv("NO_PROXY", "internal.example")
+    assert proxy_for("https://api.example/v1") == "http://user:pw@proxy.example:3128"
+    assert proxy_for("http://api.example/v1") == "http://proxy.example:3128"
+    for url in (
+        "http://127.0.0.1:8/v1",
+        "http://localhost:8/v1",
+        "http://[::1]:8",
+        "https://internal.example/v1",
+    ):
+        assert proxy_for(url) is None
+
+
+async def test_requests_go_through_the_proxy(monkeypatch):
+    async with fault_server() as (faults, url):
+        monkeypatch.setenv("HTTP_PROXY", url.removesuffix("/v1"))
+        monkeypatch.setenv("http_proxy", url.removesuffix("/v1"))
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.setattr(FaultServer, "http://api.invalid/v1/ok", FaultServer.ok, raising=False)
+        async with Transport(4) as transport:
+            wire = transport.open(endpoint("http://api.invalid/v1"), auth_headers)
+            result = await transport.send(wire, "/ok", b"{}", 5.0)
+    assert isinstance(result, Response)
+    assert faults.requests[0][0] == "http://api.invalid/v1/ok"
+
+
+async def test_a_transport_that_is_not_open_says_how_to_open_it():
+    with pytest.raises(RuntimeError, match="async with"):
+        Transport(4).open(endpoint("http://127.0.0.1:1"), auth_headers)
+
+
+def test_two_event_loops_one_after_another_work():
+    async def once() -> int:
+        result = await ask("/ok")
+        assert isinstance(result, Response)
+        return result.status
+
+    assert [anyio.run(once), anyio.run(once)] == [200, 200]
+
+
+def test_few_descriptors_lower_the_connections_and_say_so(monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: (64, 64))
+    monkeypatch.setattr(resource, "setrlimit", lambda *_args: None)
+    fitting, note = fit_descriptors(200)
+    assert fitting == 32
+    assert "64 open files" in note
+
+
+def test_enough_descriptors_are_asked_for_without_a_word(monkeypatch):
+    resource = pytest.importorskip("resource")
+    asked = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: (256, 10_000))
+    monkeypatch.setattr(resource, "setrlimit", lambda _which, limits: asked.append(limits))
+    assert fit_descriptors(2000) == (2000, None)
+    assert asked == [(2064, 10_000)]
