@@ -27,11 +27,11 @@ from .cache_reading import (
     read_tail,
     total_rows,
 )
-from .cache_tables import Connection, adopt
+from .cache_tables import Connection, adopt, rewrite_parts, transaction
 from .errors import CacheError
 from .journal import Journal, new_session
 from .locks import FileLock, network_file_system
-from .parts import generation, generation_folder, list_parts, write_part
+from .parts import generation, generation_folder, is_scattered, list_parts, remove_older, write_part
 from .segments import Segment, read_segment, segments, sessions, set_aside
 
 T = TypeVar("T")
@@ -130,7 +130,10 @@ class Cache:
         """
         if journal is not None:
             journal.rotate()
-        return with_database(self.place, self._fold)
+        try:
+            return with_database(self.place, self._fold)
+        except OSError as error:
+            raise CacheError(f"journal {self.place.journal} cannot be folded: {error}") from error
 
     def lookup(self, keys: Keys, *, not_before: float = 0.0) -> pl.DataFrame:
         """Find the attempt that answers each key: the latest usable one (see `attempts.USABLE`).
@@ -230,6 +233,10 @@ class Cache:
         for session, alive in live.items():
             if not alive:
                 self._forget(session)
+        if is_scattered(list_parts(self.place.parts)):
+            with transaction(connection):
+                rewrite_parts(self.place.parts, connection)
+            remove_older(self.place.parts, generation(self.place.parts))
         return FoldReport(attempts, taken, lost, tuple(aside))
 
     def _set_aside(self, segment: Segment) -> list[Path]:

@@ -15,11 +15,11 @@ import pyarrow.parquet
 
 from .attempts import SCHEMA
 from .cache import Cache
-from .cache_database import Doubt, with_database
+from .cache_database import with_database
 from .cache_reading import iter_bodies, read_tail
 from .cache_tables import Connection, adopt, count, rewrite_parts, transaction
 from .cache_where import parse_where
-from .errors import CacheError
+from .errors import CacheDoubt, CacheError
 from .parts import Part, generation, generation_folder, list_parts, remove_older
 from .segments import Session, sessions
 
@@ -106,7 +106,7 @@ def rebuild(cache: Cache) -> int:
             with transaction(connection):
                 rewrite_parts(cache.place.parts, connection)
         done = True
-        raise Doubt("rebuild was asked for")
+        raise CacheDoubt("rebuild was asked for")
 
     cache.fold()
     return with_database(cache.place, work)

@@ -24,7 +24,7 @@ import pyarrow.dataset
 from . import cache_tables as tables
 from .attempts import SCHEMA
 from .cache_tables import LIGHT, STORED, Connection
-from .errors import CacheError
+from .errors import CacheDoubt, CacheError
 from .locks import FileLock
 from .parts import Part, generation, list_parts, remove_older
 
@@ -82,14 +82,14 @@ def with_database(
     except OSError as error:
         raise CacheError(f"cache {place.database} cannot be written: {error.strerror}") from error
     try:
-        _wait_for_other_programs(place, limit)
+        _wait_for_other_programs(place, limit, quiet=quiet)
         try:
             with _connected(place) as connection:
                 return work(connection)
-        except (duckdb.Error, Doubt) as error:
+        except (duckdb.Error, CacheDoubt) as error:
             if isinstance(error, duckdb.Error) and _is_sound(place):
                 raise CacheError(f"cache {place.database}: {type(error).__name__}: {error}") from error
-            rebuild(place, str(error) if isinstance(error, Doubt) else type(error).__name__)
+            rebuild(place, str(error) if isinstance(error, CacheDoubt) else type(error).__name__)
         with _connected(place) as connection:
             return work(connection)
     finally:
@@ -131,15 +131,11 @@ def rebuild(place: Place, why: str) -> None:
     )
 
 
-class Doubt(Exception):
-    """The database is not what the parts say it is. Raised within `with_database`, which rebuilds it."""
-
-
 @contextmanager
 def _connected(place: Place) -> Iterator[Connection]:
     missing = not place.database.exists()
     if missing and list_parts(place.parts):
-        raise Doubt("the database file is not there")
+        raise CacheDoubt("the database file is not there")
     with _attached(place) as connection:
         if missing:
             tables.create(connection, generation(place.parts))
@@ -167,12 +163,12 @@ def _reconcile(place: Place, connection: Connection) -> None:
         raise CacheError(f"cache {place.database} has format {version}, this program knows {tables.FORMAT}")
     on_disk = {part.path.name: part for part in list_parts(place.parts)}
     if on_disk and generation(place.parts) > number:
-        raise Doubt("an eviction was interrupted")
+        raise CacheDoubt("an eviction was interrupted")
     known = dict(connection.execute("SELECT name, bytes FROM parts").fetchall())
     brought = tables.count(connection, "SELECT coalesce(sum(rows), 0) FROM parts")
     held = tables.count(connection, "SELECT count(*) FROM attempts")
     if brought != held:
-        raise Doubt(f"the database holds {held} attempts, its parts brought {brought}")
+        raise CacheDoubt(f"the database holds {held} attempts, its parts brought {brought}")
     for name in on_disk.keys() - known.keys():
         _adopted_if_sound(place, connection, on_disk[name])
     whole = all(name in on_disk and on_disk[name].path.stat().st_size == size for name, size in known.items())
@@ -222,14 +218,14 @@ def _set_aside(place: Place) -> Path | None:
     return aside
 
 
-def _wait_for_other_programs(place: Place, wait_s: float) -> None:
+def _wait_for_other_programs(place: Place, wait_s: float, *, quiet: bool) -> None:
     """Wait while a program that does not know our lock (say, DuckDB's own shell) has the file open."""
     end = time.monotonic() + wait_s
     told = False
     while _locked_by_duckdb(place.database):
         if time.monotonic() >= end:
             raise CacheError(f"cache {place.database} is open in another program; close it and try again")
-        if not told:
+        if not told and not quiet:
             place.notify(f"waiting for cache {place.database}: it is open in another program")
             told = True
         time.sleep(_POLL_S)

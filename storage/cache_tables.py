@@ -7,9 +7,10 @@ a query's work.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars as pl
@@ -79,7 +80,11 @@ def adopt(connection: Connection, part: Part, rows: pl.DataFrame | None = None) 
 
 
 def rewrite_parts(folder: Path, connection: Connection) -> None:
-    """Write the next generation of parts from the database, within the caller's transaction."""
+    """Write the next generation of parts from the database, within the caller's transaction.
+
+    The next generation counts from the moment it stands on the disk: if the transaction is lost after that, the
+    database is rebuilt from it.
+    """
     number = max(generation(folder), count(connection, "SELECT generation FROM meta")) + 1
     with closing(_contents(connection)) as contents:
         parts = write_generation(folder, number, contents)
@@ -100,20 +105,29 @@ def _contents(connection: Connection) -> Generator[tuple[str, pl.DataFrame]]:
     ):
         reader = connection.sql(query).to_arrow_reader(PART_ROWS)
         try:
-            for number, batch in enumerate(reader):
-                rows = pl.DataFrame(batch)
+            for number, rows in enumerate(_gathered(reader)):
                 yield f"{stem}-{number:05d}", pl.concat([pl.DataFrame(schema=SCHEMA), rows], how="diagonal")
         finally:
             reader.close()  # a result left open would block the rollback after a failed write
 
 
+def _gathered(batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
+    """Join batches until they have `PART_ROWS` rows: DuckDB gives one for each of its row groups, however small."""
+    waiting: list[pl.DataFrame] = []
+    for batch in batches:
+        waiting.append(pl.DataFrame(batch))
+        if sum(map(len, waiting)) >= PART_ROWS:
+            yield pl.concat(waiting)
+            waiting = []
+    if waiting:
+        yield pl.concat(waiting)
+
+
 def create(connection: Connection, number: int) -> None:
     """Make the empty tables; columns and types come from `attempts.SCHEMA`."""
     columns = {name: f"{name} {_TYPES[type(dtype)]}" for name, dtype in SCHEMA.items()}
-    for name in ("body", "preimage"):
-        columns[name] += (
-            " USING COMPRESSION zstd"  # without it the file is 9 to 15 times as big, and folds slower
-        )
+    for name in ("body", "preimage"):  # uncompressed the file is 9 to 15 times as big, and folds are slower
+        columns[name] += " USING COMPRESSION zstd"
     preimage = columns.pop("preimage")
     with transaction(connection):
         connection.execute(f"CREATE TABLE attempts ({', '.join(columns.values())})")

@@ -3,6 +3,7 @@
 StorageError          any of the below; the message is complete and names file, row and what is allowed
 ├── TableError        a user's table cannot be used: missing file or column, unreadable bytes, bad value
 └── CacheError        the response cache or a journal segment cannot be used
+    └── CacheDoubt    the database is not what its parts say; never leaves the cache, which rebuilds the database
 """
 
 
@@ -16,3 +17,7 @@ class TableError(StorageError):
 
 class CacheError(StorageError):
     """The cache or journal cannot be used as it is. The message names the file and the way on."""
+
+
+class CacheDoubt(CacheError):
+    """The database is not what its parts say. Raised within the cache, which then rebuilds the database."""

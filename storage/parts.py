@@ -16,7 +16,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from .attempts import SCHEMA
 from .errors import CacheError
 
 PART_ROWS = 4096
+SCATTERED = 256
 _NAME = re.compile(r"(?P<stem>.+)-(?P<rows>\d+)-(?P<digest>[0-9a-f]{32})\.parquet")
 _GENERATION = re.compile(r"\d{4,}")
 
@@ -71,6 +72,11 @@ def list_parts(folder: Path) -> list[Part]:
         return []
     matches = ((path, _NAME.fullmatch(path.name)) for path in sorted(current.iterdir()))
     return [Part(path, int(m["rows"]), m["digest"]) for path, m in matches if m]
+
+
+def is_scattered(parts: Sequence[Part]) -> bool:
+    """Whether so many parts are so small that writing them again would leave far fewer files to list and read."""
+    return len(parts) > SCATTERED + 4 * sum(part.rows for part in parts) // PART_ROWS
 
 
 def write_part(folder: Path, stem: str, rows: pl.DataFrame) -> Part:

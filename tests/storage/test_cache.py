@@ -408,7 +408,7 @@ def test_a_database_open_elsewhere_is_not_mistaken_for_a_damaged_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache_module, "_READ_WAIT_S", 0.05)
-    cache, _ = make(tmp_path)
+    cache, messages = make(tmp_path)
     store(cache, attempt("a"))
     script = (
         "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
@@ -419,8 +419,10 @@ def test_a_database_open_elsewhere_is_not_mistaken_for_a_damaged_one(
         assert shell.stdout is not None
         shell.stdout.readline()
         assert hits(cache, "a") == {"a": "answered"}
+        assert messages == []
         with pytest.raises(CacheError, match="open in another program"):
             cache.fold()
+        assert messages == [f"waiting for cache {cache.path}: it is open in another program"]
         assert shell.stdin is not None
         shell.stdin.close()
     assert info(cache).set_aside == ()
@@ -572,6 +574,27 @@ def test_explain_names_the_field_that_differs_not_another_molecule(tmp_path: Pat
         explain(cache, preimage="{")
     with pytest.raises(CacheError, match="no call to compare"):
         explain(make(tmp_path / "empty")[0], preimage="{}")
+
+
+def test_many_small_parts_are_gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("molaudit.storage.parts.SCATTERED", 3)
+    cache, messages = make(tmp_path)
+    for i in range(5):
+        store(cache, attempt(str(i), preimage=f'{{"i": {i}}}'))
+        assert len(list_parts(cache.place.parts)) <= 3
+    cache.path.unlink()
+    assert sorted(hits(cache, *"01234")) == list("01234")
+    assert explain(cache, preimage='{"i": 0}').key == "0"
+    assert len(messages) == 1
+
+
+def test_a_segment_that_cannot_be_read_stays_and_is_named(tmp_path: Path) -> None:
+    cache, _ = make(tmp_path)
+    cache.place.journal.mkdir(parents=True)
+    (cache.place.journal / "s-00001.jsonl").mkdir()
+    with pytest.raises(CacheError, match="s-00001"):
+        cache.fold()
+    assert len(segments(cache.place.journal)) == 1
 
 
 def test_rebuild_keeps_everything_and_mends_a_damaged_part(tmp_path: Path) -> None:

@@ -162,3 +162,49 @@ def test_a_lock_left_by_a_killed_process_is_taken_over(tmp_path: Path) -> None:
     assert cache.fold().lost == 0
     assert messages == []
     check_rows(cache, [0, 1, 2])
+
+
+# Stores and folds as a run does, then resolves the whole plan and reads every body; prints seconds and peak memory.
+PLAN = """
+import random, resource, sys, time
+from pathlib import Path
+import polars as pl
+from molaudit.storage.attempts import StoredAttempt
+from molaudit.storage.cache import Cache
+
+cache, size = Cache(Path(sys.argv[1])), int(sys.argv[2])
+text = bytes(random.Random(1).choices(range(97, 123), k=200_000))
+with cache.journal() as journal:
+    for number in range(size):
+        start = number * 37 % 190_000
+        journal.append(StoredAttempt(
+            key=f"{number:032x}", attempt=1, endpoint="local", identity="http://x", model="m", effort="standard",
+            repeat=0, outcome="answered", started_at=1.0, latency_s=0.1, body=text[start:start + 2000],
+        ))
+        if number % 10_000 == 9_999:
+            cache.fold(journal)
+    cache.fold(journal)
+keys = pl.DataFrame({"key": [f"{number:032x}" for number in range(size)]})
+before = time.perf_counter()
+found = len(cache.lookup(keys))
+seconds = time.perf_counter() - before
+read = sum(len(rows) for rows in cache.answers(keys))
+print(found, read, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def plan(path: Path, size: int) -> tuple[float, float]:
+    done = subprocess.run([sys.executable, "-c", PLAN, str(path), str(size)], capture_output=True, check=True)
+    found, read, seconds, megabytes = done.stdout.split()
+    assert int(found) == int(read) == size
+    return float(seconds), float(megabytes)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="peak memory is read by the resource module")
+def test_a_plan_of_130_000_calls_is_resolved_in_seconds_and_bounded_memory(tmp_path: Path) -> None:
+    _, small = plan(tmp_path / "small.duckdb", 10_000)
+    seconds, large = plan(tmp_path / "large.duckdb", 130_000)
+    assert seconds < 3.0
+    assert large < 1.5 * small
+    assert large < 600
