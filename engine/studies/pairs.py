@@ -14,6 +14,7 @@ answer_short       the answer carries fewer figures than the settings require
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polars as pl
@@ -102,9 +103,11 @@ def pair(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -
 
 def _with_cell(frame: pl.DataFrame) -> pl.DataFrame:
     """Number the cells from 0 in order of first appearance."""
-    cells = frame.select(CELL).unique(maintain_order=True).with_row_index("cell")
+    # Hashing four text columns of every answer costs more than all counting; most of them hold one value.
+    vary = [name for name in CELL if not frame[name].eq_missing(frame[name].first()).all()] or ["model"]
+    cells = frame.select(vary).unique(maintain_order=True).with_row_index("cell")
     cells = cells.with_columns(pl.col("cell").cast(pl.Int64))
-    return frame.join(cells, on=CELL, how="left", nulls_equal=True, maintain_order="left")
+    return frame.join(cells, on=vary, how="left", nulls_equal=True, maintain_order="left")
 
 
 def label_values(labels: pl.DataFrame, figures: str) -> pl.DataFrame:
@@ -152,23 +155,32 @@ def _file_of(frame: pl.DataFrame) -> str:
 
 def _read(answers: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     """Read every answer: reply text by the parser (in its benchmark's unit), numbers as written."""
-    units = labels.group_by("benchmark").agg(pl.col("unit").drop_nulls().first())
-    answers = answers.join(units, on="benchmark", how="left", maintain_order="left")
+    is_text = answers["answer"].is_not_null() | answers["prediction"].is_null()
     parts = []
-    for (unit, is_text), part in answers.with_columns(
-        _text=pl.col("answer").is_not_null() | pl.col("prediction").is_null()
-    ).group_by("unit", "_text", maintain_order=True):
-        if is_text:
-            read = parse_column(part["answer"], str(unit) if unit is not None else None)
-            read = read.select(
-                *("text", "digits", "value", "rule", "kind"),
-                pl.col("flags").list.join("; "),
-                pl.col("stripped").alias("answer_figures"),
-            )
-        else:
-            read = _read_predictions(part["prediction"])
-        parts.append(part.drop("_text", "answer", "prediction", "unit").hstack(read))
+    if not is_text.all():
+        numbers = answers.filter(~is_text)
+        parts.append(numbers.drop("answer", "prediction").hstack(_read_predictions(numbers["prediction"])))
+    for unit, texts in _by_unit(answers.filter(is_text), labels):
+        parts.append(texts.drop("answer", "prediction").hstack(_read_replies(texts["answer"], unit)))
     return pl.concat(parts).with_columns(pl.col("answer_figures").cast(pl.Int64))
+
+
+def _by_unit(answers: pl.DataFrame, labels: pl.DataFrame) -> Iterator[tuple[str | None, pl.DataFrame]]:
+    units = labels.group_by("benchmark").agg(pl.col("unit").drop_nulls().first())
+    by_benchmark = dict(units.iter_rows())
+    if answers.height and len(set(by_benchmark.values())) == 1:
+        yield next(iter(by_benchmark.values())), answers
+        return
+    for name, part in answers.partition_by("benchmark", as_dict=True, maintain_order=True).items():
+        yield by_benchmark.get(name[0]), part
+
+
+def _read_replies(replies: pl.Series, unit: str | None) -> pl.DataFrame:
+    return parse_column(replies, unit).select(
+        *("text", "digits", "value", "rule", "kind"),
+        pl.col("flags").list.join("; "),
+        pl.col("stripped").alias("answer_figures"),
+    )
 
 
 _PROBLEMS = {MISSING: "empty", NOT_A_NUMBER: "none", NOT_FINITE: "non-finite"}

@@ -111,15 +111,15 @@ def count_cells(frame: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
     table = cells.select(*CELL).hstack(
         [pl.Series(name, counts[:, i]) for i, name in enumerate(("n_usable", *COUNTS))]
     )
-    per_cell = frame.group_by("cell").agg(
-        (pl.len() if settings.pooled else pl.col("molecule").n_unique()).cast(pl.Int64).alias("n_asked"),
-        *(
-            (pl.col("reason") == reason).sum().cast(pl.Int64).alias(f"left_out_{reason}")
-            for reason in REASONS
-        ),
-        n_pred=pl.col("parsed").sum().cast(pl.Int64),
+    asked = np.bincount(group, minlength=n)
+    if not settings.pooled:
+        molecules = frame.group_by("cell").agg(pl.col("molecule").n_unique()).sort("cell")
+        asked = molecules["molecule"].to_numpy()
+    table = table.with_columns(
+        n_asked=pl.Series(asked, dtype=pl.Int64),
+        n_pred=pl.Series(np.bincount(group, frame["parsed"].to_numpy(), n), dtype=pl.Int64, strict=False),
+        **_left_out(frame, n),
     )
-    table = table.hstack(per_cell.sort("cell").drop("cell"))
     if settings.protocol == "blinding":
         carried = frame["answer_figures"].fill_null(0).cast(pl.Int8).to_numpy()
         label_figures = frame["label_figures"].fill_null(0).cast(pl.Int8).to_numpy()
@@ -127,6 +127,15 @@ def count_cells(frame: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
         pairwise = figures.agreement_pairwise(value, label, carried, used, group, n)
         table = table.hstack([pl.Series(name, pairwise[:, i]) for i, name in enumerate(PAIRWISE)])
     return table
+
+
+def _left_out(frame: pl.DataFrame, cells: int) -> dict[str, pl.Series]:
+    """Count the answers of each cell by the reason why they do not count."""
+    found = frame.filter(pl.col("reason").is_not_null()).group_by("cell", "reason").len()
+    counts = np.zeros((len(REASONS), cells), np.int64)
+    for cell, reason, count in found.iter_rows():
+        counts[REASONS.index(reason), cell] = count
+    return {f"left_out_{reason}": pl.Series(counts[i]) for i, reason in enumerate(REASONS)}
 
 
 def _cell_index(frame: pl.DataFrame) -> pl.DataFrame:
