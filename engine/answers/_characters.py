@@ -120,6 +120,7 @@ _LATEX_THOUSANDS = re.compile(r"(?<=\d)\{,\}(?=\d)")
 _LATEX_THIN = re.compile(r"(?<=\d)\\[,!](?=\d)")
 _LATEX_SPACE = re.compile(r" ?\\[,;:! ] ?")
 _LATEX_DELIMITER = re.compile(r"\\[()\[\]]|\$+|\\left(?![A-Za-z])|\\right(?![A-Za-z])|\\displaystyle")
+_LATEX_SUBSCRIPT = re.compile(r"_\{([^{}\n]{1,20})\}")
 _LATEX_DEGREE = re.compile(r"\^\s*\{?\s*°\s*\}?")
 _ESCAPED = re.compile(r"\\([-+.*_#~%{}])")
 
@@ -172,7 +173,7 @@ def _strip_decoration(text: str) -> str:
     if "#" in text:
         text = _HEADING.sub("", text)
     text = text.replace("`", _SEAM)
-    return _SEAM_IN_DIGITS.sub(" ", text).replace(_SEAM, "") if _SEAM in text else text
+    return _SEAM_IN_DIGITS.sub("; ", text).replace(_SEAM, "") if _SEAM in text else text
 
 
 def _strip_latex(text: str) -> str:
@@ -180,6 +181,7 @@ def _strip_latex(text: str) -> str:
     text = _LATEX_THIN.sub("\u2009", text)
     text = _LATEX_WORD.sub(lambda m: _LATEX_WORDS[m[1]], text)
     text = _LATEX_WRAPPER.sub(rf" \1{_SEAM}", text)
+    text = _LATEX_SUBSCRIPT.sub(r"_\1", text)
     text = _LATEX_DELIMITER.sub(_SEAM, text)
     text = _LATEX_SPACE.sub(" ", text)
     text = _LATEX_DEGREE.sub("°", text)

@@ -46,7 +46,9 @@ _RAISED_FORMS = (
 )
 _BARE = re.compile(r" ?[-+]\d++")
 _RAISED_CUT = re.compile(r"\s{0,3}(?:\^|\*\*)[ {(]{0,3}[-+]?\s*+$|⁻(?![⁰¹²³⁴-⁹])")
-_RAISED_ODD = re.compile(r" ?(?:\^|\*\*)[ ({]{0,3}[-+]?[\d.]*+|[⁰¹²³⁴-⁹⁺⁻]++")
+_RAISED_ODD = re.compile(
+    r" ?(?:\^|\*\*)[ ({]{0,3}[-+]?[\d.]*+| ?[*×·]? ?(?:exp ?\(|e\^)[({]?[-+]?[\d.]*+|[⁰¹²³⁴-⁹⁺⁻]++"
+)
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 
 # a vulgar fraction behind the digits: 1½

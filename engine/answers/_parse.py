@@ -9,13 +9,14 @@ from dataclasses import replace
 from ._answer import NumberAnswer, from_quantity
 from ._places import Place, find_boxes, find_fields, find_tags
 from ._prose import read_prose
-from ._reasoning import next_turn, split_reasoning
+from ._reasoning import next_sample, next_turn, split_reasoning
 from ._units import canonical_unit, same_unit
 
 LONGEST_HALF = 32_768
 """Characters examined at either end of a visible reply; what lies between is not read (flag ``long``)."""
 
 _MOST_PLACES = 50
+_LONGEST_BARE = 30
 
 _PLAIN = re.compile(r"[ \t\r\n]*+([-+\u2212]?(?:\d{1,15}(?:\.\d{1,15})?|\.\d{1,15}))[ \t\r\n]*+", re.ASCII)
 
@@ -98,6 +99,12 @@ class _Reader:
         if turn is not None:
             head = self.read(text[:turn], explicit=False)
             if head.kind not in ("none", "empty"):
+                return replace(head, flags=(*head.flags, "run-on"))
+        sample = next_sample(text)
+        if sample is not None:
+            head = self.read(text[:sample], explicit=False)
+            bare = head.rule == "lone" and len(text[:sample].strip()) <= _LONGEST_BARE
+            if head.kind == "point" and (bare or head.rule in ("tag", "box", "json", "answer-line")):
                 return replace(head, flags=(*head.flags, "run-on"))
         return self.read(text, explicit=False)
 

@@ -45,12 +45,14 @@ _COMMA = re.compile(r" {0,3}[,;] {0,3}")
 
 # bound, before and after the number
 _BELOW = re.compile(
-    r"(?:<\s?=|=\s?<|<\s?~|<|≤|\b(?:less|lower|smaller|fewer|no more|not more|no greater) than|\bat most|\bbelow"
-    r"|\bunder|\bup to|\bmaximum of|\bbeneath)\s{0,3}[(\"']?\Z",
+    r"(?:<\s?=|=\s?<|<\s?~|<|≤|(?<!no )(?<!not )\b(?:less|lower|smaller|fewer) than(?: or equal to)?"
+    r"|\b(?:no|not) (?:more|greater|higher|larger) than|\bat most|\bmax(?:imum|\.)?|\bbelow"
+    r"|\bunder|\bup to|\bmaximum of|\bbeneath|\bnot exceeding)\s{0,3}[(\"']?\Z",
     re.I,
 )
 _ABOVE = re.compile(
-    r"(?:>\s?=|(?<![-=])>\s?~?|≥|\b(?:more|greater|higher|larger|no less|not less|no lower) than|\bat least|\babove"
+    r"(?:>\s?=|(?<![-=])>\s?~?|≥|\b(?:more|greater|higher|larger) than(?: or equal to)?"
+    r"|\b(?:no|not) (?:less|lower|smaller) than|\bat least|\bmin(?:imum|\.)?|\babove"
     r"|\bover|\bexceed(?:s|ing)|\bminimum of|\bbeyond)\s{0,3}[(\"']?\Z",
     re.I,
 )
@@ -115,7 +117,7 @@ def _single(normal: str, numeral: Numeral) -> Quantity:
     unit, end = read_unit(normal, numeral.end)
     flags, digits = numeral.flags, numeral.digits
     kind, low, high = "point", None, None
-    before = normal[max(0, numeral.start - 24) : numeral.start]
+    before = normal[max(0, numeral.start - 40) : numeral.start]
     if digits is None:
         kind = "ambiguous"
     elif numeral.spread:

@@ -88,9 +88,12 @@ def read_unit(normal: str, at: int) -> tuple[str | None, int]:
         return (None, logarithm.end()) if logarithm else (None, at)
     name = _NAMES[match.lastgroup or ""]
     end = match.end()
-    # Only a parenthesis that was opened is closed.
-    opened = "(" in match[0] or "[" in match[0]
-    if match[0].endswith((")", "]")) and not opened:
+    # A parenthesis round a unit holds nothing else, and only one that was opened is closed.
+    opened = match[0].lstrip().startswith(("(", "["))
+    closed = match[0].endswith((")", "]"))
+    if opened and not closed:
+        return None, at
+    if closed and not opened and not match["log"]:
         end -= 1
     return ("log " + name if match["log"] else name), end
 

@@ -51,6 +51,7 @@ IN_CONTEXT: list[tuple[str, str | None, tuple[str, ...], str, set[str]]] = [
     ('{"predicted_logP": 2.1, "logS": -3.05}', None, ("logS",), "-3.05", set()),
     ('{"answer": -3.05, "value": 7}', None, (), "-3.05", set()),
     ('{"value": 7, "result": 7}', None, (), "7", set()),
+    ("pIC50 of 7.2 (nM range)", "uM", (), "7.2", set()),
     ("3 (n = 4)", None, (), "ambiguous", set()),
     ("\u22123.1... wait, actually \u22122.9", None, (), "ambiguous", set()),
     ("-3.2\n\nActually, -3.5", None, (), "ambiguous", {"revised"}),
@@ -127,6 +128,10 @@ def test_ends_of_ranges_and_bounds_are_kept() -> None:
     assert (parse_number("-3.1 to -2.9").low, parse_number("-3.1 to -2.9").high) == (
         Decimal("-3.1"),
         Decimal("-2.9"),
+    )
+    assert (parse_number("no less than 5").low, parse_number("no more than 5").high) == (
+        Decimal(5),
+        Decimal(5),
     )
     assert (parse_number(">100").low, parse_number(">100").high) == (Decimal(100), None)
     assert (parse_number("\u2264 -2").low, parse_number("\u2264 -2").high) == (None, Decimal(-2))

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from molaudit.engine.answers import _places
@@ -114,13 +114,13 @@ def _check(reply: str, digits: str) -> None:
     assert answer.value == Decimal(digits)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=250)
 @given(plain_digits, st.sampled_from(sorted(PLAIN_SPELLINGS)), st.sampled_from(sorted(WRAPPERS)))
 def test_decimals_come_back_with_their_zeros(digits: str, spelling: str, wrapper: str) -> None:
     _check(WRAPPERS[wrapper].format(PLAIN_SPELLINGS[spelling](digits)), digits)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=250)
 @given(
     st.builds(lambda s, w, f: s + w + f, sign, st.from_regex(r"[1-9]", fullmatch=True), fraction),
     exponents,
@@ -163,7 +163,7 @@ pieces = st.sampled_from(
 hostile = st.one_of(st.text(max_size=60), st.lists(pieces, max_size=25).map("".join))
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=400)
 @given(
     hostile, st.sampled_from([None, "kcal/mol", "degC", "", "???"]), st.sampled_from([(), ("logS", "a(b")])
 )
@@ -181,15 +181,13 @@ def test_no_text_raises_and_only_points_have_a_value(
         assert answer.digits in answer.candidates
 
 
-MARKUP = ["**", "__", "*", "_", "`", "$", "<b>", "</b>", "<i>", "\\(", "\\)", "\\text{", "}", "\\boxed{"]
+MARKUP = ["**", "__", "*", "`", "$", "<b>", "</b>", "<i>", "\\(", "\\)", "\\text{", "}", "\\boxed{"]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(st.integers(10, 999), st.integers(10, 999), st.lists(st.sampled_from(MARKUP), min_size=1, max_size=4))
 def test_markup_never_joins_the_digits_on_its_sides(first: int, second: int, marks: list[str]) -> None:
-    between = "".join(marks)
-    assume(between != "_")  # 10_100 is written with a group separator
-    reply = f"{first}{between}{second}"
+    reply = f"{first}{''.join(marks)}{second}"
     answer = parse_number(reply)
     assert answer.digits != f"{first}{second}", reply
     assert f"{first}{second}" not in answer.candidates
@@ -269,9 +267,8 @@ def test_time_grows_no_faster_than_length(kind: str) -> None:
 
     The first step lies within what is examined of a reply, the second beyond it.
     """
-    small, middle, large = (
-        min(_seconds(LONG[kind](n)) for _ in range(2)) for n in (6_000, 60_000, 1_000_000)
-    )
+    small = min(_seconds(LONG[kind](3_000)) for _ in range(2))
+    middle, large = (_seconds(LONG[kind](n)) for n in (30_000, 300_000))
     assert middle < 0.2 + 20 * small, (small, middle)
     assert large < 0.5 + 8 * middle, (middle, large)
 
