@@ -50,7 +50,8 @@ def c_codes(library: ctypes.CDLL, x: NDArray[np.float64], threads: int) -> NDArr
 def example_values(n: int) -> NDArray[np.float64]:
     """Return n values of three decimals over three decades, as labels are, none zero."""
     rng = np.random.default_rng(0)
-    values = np.round(rng.normal(size=n) * np.array([0.1, 1.0, 10.0])[rng.integers(0, 3, n)], 3)
+    spread = np.array([0.1, 1.0, 10.0])[rng.integers(0, 3, n)]
+    values: NDArray[np.float64] = np.round(rng.normal(size=n) * spread, 3)
     values[values == 0] = 0.001
     return values
 
@@ -61,7 +62,7 @@ def rows(quick: bool) -> list[dict[str, Any]]:
     x = example_values(n)
     threads = numba.get_num_threads()
     library, note = c_library("figures")
-    wrong = _check(x[:100_000], library)
+    wrong = check(x[:100_000], library)
     contenders = [("molaudit", threads, median_of(lambda: figures.codes(x, 3)), "" if library else note)]
     if library is not None:
         seconds = median_of(lambda: c_codes(library, x, threads))
@@ -92,7 +93,7 @@ def _memory(x: NDArray[np.float64]) -> dict[str, Any]:
     ).as_dict()
 
 
-def _check(x: NDArray[np.float64], library: ctypes.CDLL | None) -> float:
+def check(x: NDArray[np.float64], library: ctypes.CDLL | None) -> float:
     """Assert that ours and C equal ``format`` on every value; return the share that numpy gets wrong."""
     ours = figures.codes(x, 3)
     assert [figures.text(code) for code in ours] == python_codes(x)

@@ -17,7 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from molaudit.kernels import _figures_codes, _figures_exact, _figures_tables, figures
+from molaudit.bench import kernels_figures as peers
+from molaudit.bench.rows import c_library
+from molaudit.kernels import _figures_codes, _figures_digits, _figures_exact, _figures_tables, figures
 
 SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[2] / ".." / "shared"))
 BLINDING = SHARED / "data" / "published" / "blinding"
@@ -198,16 +200,16 @@ def test_no_double_comes_nearer_to_a_tie_than_the_codes_resolve() -> None:
                 continue
             top, bottom = value.as_integer_ratio()
             distance = abs(top * parts - halves * unit * bottom)  # over (unit * bottom): half units
-            if distance and distance << 63 < unit * bottom:
+            if distance and distance << 55 < unit * bottom:
                 nearest = min(nearest, Fraction(distance, unit * bottom))
-    assert limit < nearest < Fraction(1, 2**63)
+    assert limit < nearest < Fraction(1, 2**55)
 
 
 def test_clean_and_carried_equal_format_and_decimal() -> None:
     rng = np.random.default_rng(4)
-    digits = rng.integers(10**11, 10**12, 2_000)
+    digits = rng.integers(10**11, 10**12, 600)
     twelve = np.array(
-        [float(f"{d}5e{p}") for d, p in zip(digits, rng.integers(-340, 290, 2_000), strict=True)]
+        [float(f"{d}5e{p}") for d, p in zip(digits, rng.integers(-340, 290, 600), strict=True)]
     )
     exact_ties = np.concatenate(
         [digits + 0.5, digits * 10.0 + 5.0, digits / 8.0, (2.0 * digits + 1) * 2.0**-20]
@@ -217,10 +219,10 @@ def test_clean_and_carried_equal_format_and_decimal() -> None:
         [
             with_neighbours(np.concatenate([twelve, exact_ties, subnormal])),
             hard_values()[::3],
-            label_like(10_000, 5),
+            label_like(5_000, 5),
         ]
     )
-    values = np.concatenate([values, random_doubles(10_000, 6), rng.normal(size=5_000)])
+    values = np.concatenate([values, random_doubles(8_000, 6), rng.normal(size=5_000)])
     as_list = values.tolist()
     np.testing.assert_array_equal(figures.clean(values), np.array([cleaned(value) for value in as_list]))
     np.testing.assert_array_equal(figures.carried(values), np.array([stripped(value) for value in as_list]))
@@ -255,6 +257,28 @@ def test_exact_comparison_sees_equality_and_the_last_unit() -> None:
         right = 5**27 // 5**fives
         assert [_figures_exact.compare(5**27 + d, right, 0, fives) for d in (-1, 0, 1)] == [-1, 0, 1]
         assert _figures_exact.compare(right, 5**27, 0, -fives) == 0
+
+
+def test_doubtful_roundings_settle_on_the_nearest_double_from_a_few_steps_away() -> None:
+    rng = np.random.default_rng(11)
+    cases = [
+        (int(d), int(q))
+        for d, q in zip(rng.integers(10**11, 10**12, 60), rng.integers(-335, 297, 60), strict=True)
+    ]
+    # Odd whole numbers of 54 bits: exactly between two doubles.
+    cases += [(d, 6) for d in (576_460_752_305, 576_460_752_307, 999_999_999_999)]
+    for digits, q in cases:
+        right = float(f"{digits}e{q}")
+        for towards in (0.0, np.inf):
+            guess = np.nextafter(np.nextafter(right, towards), towards)
+            assert _figures_digits._settle(digits, q, guess) == right
+        assert _figures_digits.nearest_double(digits, q) == right
+
+
+def test_the_peers_of_the_benchmark_agree_with_the_codes() -> None:
+    library, _ = c_library("figures")
+    share_wrong = peers.check(peers.example_values(20_000), library)
+    assert 0 < share_wrong < 0.05  # numpy's formula is inexact, ours and C's are not
 
 
 @pytest.mark.parametrize(
