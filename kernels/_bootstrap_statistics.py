@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._bootstrap_plans import Floats, Order, Pairs, Plan, Side, Sums
+from ._columns import doubles
 
 
 class Statistic(Enum):
@@ -99,9 +100,7 @@ _OF_PAIRS: Final[dict[Statistic, Callable[[Floats, Floats, NDArray[np.int64] | N
 
 def numbers(values: ArrayLike, name: str) -> Floats:
     """Return the values as doubles of one dimension; refuse NaN and infinity by their place."""
-    array = np.ascontiguousarray(np.asarray(values, dtype=np.float64))
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, not {array.ndim}")
+    array = doubles(values, name)
     if not np.isfinite(array).all():
         raise ValueError(f"{name}[{int(np.argmin(np.isfinite(array)))}] is not finite: leave such values out")
     return array

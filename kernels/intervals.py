@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._binomial import log_pmf, tail_in_first_terms
+from ._columns import column
 from .compile import device, kernel
 from .streams import GOLDEN, normal_quantile
 
@@ -89,7 +90,7 @@ def _one_sided(level: float) -> float:
 def _bounds(k: ArrayLike, n: ArrayLike, tail: float) -> Bounds:
     hits, trials = np.broadcast_arrays(_whole(k, "k"), _whole(n, "n"))
     shape = hits.shape
-    flat_hits, flat_trials = np.ascontiguousarray(hits).ravel(), np.ascontiguousarray(trials).ravel()
+    flat_hits, flat_trials = column(hits.ravel(), np.int64, "k"), column(trials.ravel(), np.int64, "n")
     if flat_hits.size and (
         flat_hits.min() < 0 or flat_trials.max() >= 2**31 or bool((flat_hits > flat_trials).any())
     ):

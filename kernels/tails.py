@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._binomial import upper_tail
+from ._columns import column, doubles
 from .compile import kernel
 
 _EVEN = 0.5
@@ -34,11 +35,7 @@ def binomial_upper(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> NDArray[np.float
         np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64), np.asarray(p, dtype=np.float64)
     )
     shape = hits.shape
-    out = _upper_tails(
-        np.ascontiguousarray(hits).ravel(),
-        np.ascontiguousarray(trials).ravel(),
-        np.ascontiguousarray(chance).ravel(),
-    )
+    out = _upper_tails(doubles(hits.ravel(), "k"), doubles(trials.ravel(), "n"), doubles(chance.ravel(), "p"))
     return out.reshape(shape)
 
 
@@ -49,9 +46,7 @@ def smallest_count(n: ArrayLike, p: ArrayLike, alpha: float) -> NDArray[np.int64
     """
     trials, chance = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(p, dtype=np.float64))
     shape = trials.shape
-    out = _smallest_counts(
-        np.ascontiguousarray(trials).ravel(), np.ascontiguousarray(chance).ravel(), float(alpha)
-    )
+    out = _smallest_counts(column(trials.ravel(), np.int64, "n"), doubles(chance.ravel(), "p"), float(alpha))
     return out.reshape(shape)
 
 
@@ -69,7 +64,7 @@ def poisson_binomial_upper(k: int, p: ArrayLike) -> float:
     -----
     Only positive numbers are added, so small tails keep their digits down to 1e-300. Time is O(m k).
     """
-    chances = np.ascontiguousarray(np.asarray(p, dtype=np.float64).ravel())
+    chances = doubles(p, "p")
     if bool(np.isnan(chances).any()):
         return math.nan
     if chances.size and (chances.min() < 0.0 or chances.max() > 1.0):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from molaudit.kernels import _bootstrap_draws, _bootstrap_select, bootstrap, streams
+from molaudit.kernels import _bootstrap_draws, _bootstrap_pairs, _bootstrap_select, bootstrap, streams
 from molaudit.kernels.bootstrap import Interval, Method, Statistic
 
 RESAMPLES = 20_000
@@ -91,6 +91,14 @@ def test_two_sample_intervals_agree_with_scipy(statistic, method):
     y = np.abs(y[:25]) + 1
     ours = bootstrap.interval(statistic, x, y, resamples=RESAMPLES, seed=5, method=method)
     _agree(ours, _by_scipy((x, y), _PAIRED[statistic], method))
+
+
+def test_two_samples_are_drawn_independently():
+    """Of a sample against itself, shared draws would leave no difference at all."""
+    x, _ = _sample(5)
+    draws = bootstrap.distribution(Statistic.DIFFERENCE_OF_MEANS, x, x, resamples=RESAMPLES, seed=1)
+    expected = 2 * x.var() / x.size
+    assert abs(draws.var() / expected - 1) < 6 * math.sqrt(2 / RESAMPLES)
 
 
 def test_a_resampled_proportion_follows_its_binomial_law():
@@ -359,3 +367,13 @@ def test_impossible_requests_are_refused():
         bootstrap.interval(Statistic.MEAN, [1.0, 2.0], resamples=1, seed=1, cluster=np.array([1]))
     with pytest.raises(ValueError, match="nested counts"):
         bootstrap.nested(1, 2, 0, 5, resamples=1, seed=1)
+
+
+def test_read_only_columns_are_not_compiled_for_again():
+    x, y = _sample(1)
+    bootstrap.errors(x, y, None, 10, 1)
+    compiled = len(_bootstrap_pairs.resample_pairs.signatures)
+    for array in (x, y):
+        array.flags.writeable = False
+    bootstrap.errors(x, y, None, 10, 1)
+    assert len(_bootstrap_pairs.resample_pairs.signatures) == compiled

@@ -175,3 +175,12 @@ def test_any_number_of_threads_gives_the_same_bits():
         numba.set_num_threads(before)
     np.testing.assert_array_equal(whole.low, single.low)
     np.testing.assert_array_equal(whole.high, single.high)
+
+
+def test_read_only_columns_are_not_compiled_for_again():
+    n = np.arange(1, 50)
+    intervals.clopper_pearson(n, n)
+    compiled = len(intervals._solve_all.signatures)
+    n.flags.writeable = False
+    intervals.clopper_pearson(n, n)
+    assert len(intervals._solve_all.signatures) == compiled

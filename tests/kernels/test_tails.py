@@ -216,3 +216,15 @@ def test_any_number_of_threads_gives_the_same_bits():
         np.testing.assert_array_equal(tails.binomial_upper(k, 5000, 0.3), whole)
     finally:
         numba.set_num_threads(before)
+
+
+def test_read_only_columns_are_not_compiled_for_again():
+    """Arrays of polars are read-only, which numba takes for another type."""
+    n = np.arange(1, 50)
+    p = np.full(49, 0.3)
+    tails.binomial_upper(n, n, p)
+    compiled = len(tails._upper_tails.signatures)
+    for array in (n, p):
+        array.flags.writeable = False
+    tails.binomial_upper(n, n, p)
+    assert len(tails._upper_tails.signatures) == compiled

@@ -1,0 +1,221 @@
+"""Simulated answers: predictors of known skill, reciters, and how often skill alone explains a cell.
+
+Answers come as arrays of shape (draws, n), one row for each simulated set; row r of a seed is the same whichever
+call makes it (``first``). Each kind of answer has its own stream, so two kinds under one seed are independent.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+from typing import Final
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._bits import to_bits, to_double
+from ._columns import doubles, same_length
+from ._figures_codes import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET, code_device
+from .compile import device, kernel
+from .figures import codes_all
+from .streams import SIMULATION, fill_normals, high_below, inner_uniform, key, word
+
+Floats = NDArray[np.float64]
+
+_ROBUST: Final = 1.4826  # of the median absolute deviation to the standard deviation of a normal law
+_RECITES: Final = SIMULATION + 256 * 15
+
+
+class _Kind(IntEnum):
+    WINDOW = 1
+    FIRST_FIGURE = 2
+    BLIND = 3
+    ERROR = 4
+
+
+def skill_p(label: ArrayLike, pred: ArrayLike, draws: int = 2000, *, seed: int) -> float:
+    """Return the chance that a predictor of the cell's own accuracy reaches the cell's R12.
+
+    Parameters
+    ----------
+    label, pred
+        The scorable pairs of a cell, shape (n,), finite and in the same order.
+    draws
+        Simulated answer sets.
+
+    Returns
+    -------
+    float
+        (1 + number of sets whose R12 is at least the observed) / (draws + 1). NaN where no pair agrees at one
+        figure, or where every answer agrees at three and so none shows the accuracy.
+
+    Notes
+    -----
+    METHOD 1.4. A set is label + error with independent normal errors, all molecules the same. Their scale is
+    1.4826 times the median absolute error of the answers that do not agree at three figures: about zero, not about
+    the median error, so that the simulated predictor has the cell's own accuracy, with its bias. A set that agrees
+    nowhere at one figure does not reach the observed R12.
+    """
+    labels, answers = doubles(label, "label"), doubles(pred, "pred")
+    same_length(label=labels, pred=answers)
+    label_codes, answer_codes = codes_all(labels), codes_all(answers)
+    agree = (label_codes == answer_codes) & (label_codes != 0)
+    m1, m2 = int(agree[0].sum()), int((agree[0] & agree[1]).sum())
+    others = np.abs(answers - labels)[~agree[2]]
+    if m1 == 0 or others.size == 0:
+        return math.nan
+    scale = _ROBUST * float(np.median(others))
+    reached = _sets_reaching(labels, scale, m1, m2, seed, draws)
+    return (1 + reached) / (draws + 1)
+
+
+def window(label: ArrayLike, seed: int, draws: int, *, first: int = 0) -> Floats:
+    """Return the reference predictor that knows the first figure: uniform over what rounds to it.
+
+    The values that round to d x 10^e lie from (d - 1/2) 10^e to (d + 1/2) 10^e, but from 0.95 x 10^e where d is 1.
+    A label without a first figure (0, NaN, infinity) gives NaN.
+    """
+    labels = doubles(label, "label")
+    return _answers(_Kind.WINDOW, labels, 0.0, seed, first, draws)
+
+
+def first_figure(label: ArrayLike, seed: int, draws: int, *, first: int = 0) -> Floats:
+    """Return the label rounded to one figure, times 1 + U(-0.05, 0.05): the other reference predictor."""
+    labels = doubles(label, "label")
+    return _answers(_Kind.FIRST_FIGURE, labels, 0.0, seed, first, draws)
+
+
+def blind(label: ArrayLike, seed: int, draws: int, *, first: int = 0) -> Floats:
+    """Return answers that see no molecule: draws with replacement from all labels."""
+    labels = doubles(label, "label")
+    return _answers(_Kind.BLIND, labels, 0.0, seed, first, draws)
+
+
+def skilled(label: ArrayLike, r: float, seed: int, draws: int, *, first: int = 0) -> Floats:
+    """Return label + normal error of the scale at which labels and answers correlate by r in expectation.
+
+    The error's variance is that of the labels times (1 / r^2 - 1), for r in (0, 1].
+    """
+    if not 0.0 < r <= 1.0:
+        raise ValueError(f"r must lie in (0, 1], not {r}")
+    labels = doubles(label, "label")
+    scale = float(labels.std()) * math.sqrt(1.0 / (r * r) - 1.0) if labels.size else 0.0
+    return _answers(_Kind.ERROR, labels, scale, seed, first, draws)
+
+
+def reciter(label: ArrayLike, base: ArrayLike, rate: float, seed: int, *, first: int = 0) -> Floats:
+    """Return the answers ``base``, shape (draws, n), each replaced by its label with chance ``rate``."""
+    labels = doubles(label, "label")
+    answers = np.array(base, dtype=np.float64, order="C")
+    if answers.ndim != 2 or answers.shape[1] != labels.size:
+        raise ValueError(f"base must be of shape (draws, {labels.size}), not {answers.shape}")
+    if not 0.0 <= rate <= 1.0:
+        raise ValueError(f"rate must lie between 0 and 1, not {rate}")
+    _recite(labels, answers, rate, seed, first)
+    return answers
+
+
+@device
+def _window_answer(label: float, u: float) -> float:
+    code = code_device(label, 1)
+    if code == 0:
+        return math.nan
+    digit = float(abs(code) & DIGIT_MASK)
+    exponent = (abs(code) >> DIGIT_BITS) - EXPONENT_OFFSET
+    low = 0.95 if digit == 1.0 else digit - 0.5
+    answer = (low + u * (digit + 0.5 - low)) * math.pow(10.0, float(exponent))
+    return answer if code > 0 else -answer
+
+
+@device
+def _first_figure_answer(label: float, u: float) -> float:
+    code = code_device(label, 1)
+    if code == 0:
+        return math.nan
+    exponent = (abs(code) >> DIGIT_BITS) - EXPONENT_OFFSET
+    rounded = float(abs(code) & DIGIT_MASK) * math.pow(10.0, float(exponent))
+    return math.copysign(rounded, label) * (0.95 + 0.1 * u)
+
+
+@kernel(parallel=True)
+def _answers(kind: int, label: Floats, scale: float, seed: int, first: int, draws: int) -> Floats:
+    n = len(label)
+    out = np.empty((draws, n))
+    for r in numba.prange(draws):
+        state = key(seed, SIMULATION + 256 * kind, first + r)
+        if kind == 4:
+            fill_normals(state, out[r])
+            out[r] = label + scale * out[r]
+            continue
+        for i in range(n):
+            bits = word(state, i)
+            if kind == 1:
+                out[r, i] = _window_answer(label[i], inner_uniform(bits))
+            elif kind == 2:
+                out[r, i] = _first_figure_answer(label[i], inner_uniform(bits))
+            else:
+                out[r, i] = label[high_below(bits, np.uint64(n))]
+    return out
+
+
+@kernel(parallel=True)
+def _recite(label: Floats, answers: Floats, rate: float, seed: int, first: int) -> None:
+    for r in numba.prange(len(answers)):
+        state = key(seed, _RECITES, first + r)
+        for i in range(len(label)):
+            if inner_uniform(word(state, i)) < rate:
+                answers[r, i] = label[i]
+
+
+@device
+def _edge(inside: float, outside: float, figures: int) -> float:
+    """Return the double farthest from ``inside`` towards ``outside`` with the same code, both positive."""
+    code = code_device(inside, figures)
+    near, far = to_bits(inside), to_bits(outside)  # positive doubles are in the order of their bits
+    while abs(far - near) > 1:
+        middle = near + (far - near) // 2
+        if code_device(to_double(middle), figures) == code:
+            near = middle
+        else:
+            far = middle
+    return to_double(near)
+
+
+@device
+def _span(label: float, figures: int) -> tuple[float, float]:
+    """Return the lowest and highest double with the label's code; an empty range where it has none."""
+    if code_device(label, figures) == 0:
+        return math.inf, -math.inf
+    # A code covers less than a factor of two: 0.95 to 1.5 is the widest.
+    size = abs(label)
+    low, high = _edge(size, 0.4 * size, figures), _edge(size, 2.2 * size, figures)
+    return (low, high) if label > 0.0 else (-high, -low)
+
+
+@kernel(parallel=True)
+def _sets_reaching(label: Floats, scale: float, m1: int, m2: int, seed: int, draws: int) -> int:
+    """Count simulated sets with R12 >= m2 / m1, compared in whole numbers.
+
+    The doubles of one code are a range, so agreement is two comparisons with its ends, found once: a tenth of the
+    time of encoding every answer.
+    """
+    n = len(label)
+    ends = np.empty((4, n))
+    for i in numba.prange(n):
+        ends[0, i], ends[1, i] = _span(label[i], 1)
+        ends[2, i], ends[3, i] = _span(label[i], 2)
+    low_1, high_1, low_2, high_2 = ends[0], ends[1], ends[2], ends[3]
+    reached = 0
+    for r in numba.prange(draws):
+        answers = np.empty(n)
+        fill_normals(key(seed, SIMULATION, r), answers)
+        one = two = 0
+        for i in range(n):
+            answer = label[i] + scale * answers[i]
+            first = (answer >= low_1[i]) & (answer <= high_1[i])
+            second = first & (answer >= low_2[i]) & (answer <= high_2[i])
+            one += 1 if first else 0
+            two += 1 if second else 0
+        reached += 1 if (one > 0) & (two * m1 >= m2 * one) else 0
+    return reached
