@@ -66,13 +66,11 @@ _MASKS: tuple[re.Pattern[str], ...] = (
     re.compile(rf"(?<![\w-])(?:{_NAMED})\s{{0,2}}[#(]?\s?\d++(?!\.\d|[eE][-+\d]|\s?[×*x])", re.I),
     re.compile(rf"(?<![\w-])(?:{_NUMBERED})\s{{0,2}}[#(-]?\s?\d++(?:\.\d++)*+(?![eE][-+\d])", re.I),
     re.compile(rf"(?<![\w-])(?:{_IDENTIFIED})\s{{0,2}}[#:=(]?\s?\d++(?!\.\d)", re.I),
-    re.compile(r"#\s?\d++(?!\.\d)"),
     re.compile(
         rf"(?<![\w-])(?:{_DEVIATION})[\"'*]{{0,2}}(?:\s(?:of|is|was|about|around|to|the|estimate|be|approximately))*+"
         r"\s{0,2}(?:[=:≈~±<>≤]\s{0,2})*+(?:about|approximately)?\s?[-+]?\d++(?:\.\d++)?(?:\s?%)?",
         re.I,
     ),
-    re.compile(r"%\d\d(?!\s|$|\d)"),
 )
 
 # list number at the start of a line with more behind it

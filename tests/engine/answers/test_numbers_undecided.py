@@ -151,6 +151,13 @@ UNDECIDED: dict[str, list[tuple[str, str]]] = {
         ("2nd", "none"),
         ("HSV-1", "none"),
         ("https://x.org/123", "none"),
+        ("See https://x.org/?v=3.5 for it.", "none"),
+        ("doi: 10.1021/12.5", "none"),
+        ("InChI=1/C4H8O2/t3-,4+", "none"),
+        ("claude 3.5", "none"),
+        ("Table 2.1 has it", "none"),
+        ("PubChem CID: 241", "none"),
+        ("#7", "none"),
         ("Let me think about it.", "none"),
     ],
     "refusal": [
