@@ -92,7 +92,7 @@ _HTML_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]{0,20}(?:\s[^<>\n]{0,80})?/?>|<
 BOLD = re.compile(
     r"(?<![\w*])\*\*\*(?![\s*])([^*\n]{1,300})\*\*\*"
     r"|(?<![\w*])\*\*(?![\s*])((?:[^*\n]|(?<=\d)\*\*(?=[-+({]?\d)|\*(?!\*)){1,300}?)\*\*(?!\d|[-+({]\d)"
-    r"|(?<!\w)__(?![\s_])([^_\n]{1,300})__(?!\w)"
+    r"|(?<!\w)__(?![\s_])((?:[^_\n]|(?<=\d)_(?=\d)){1,300})__(?!\w)"
     r"|<(?:b|strong)>([^<>\n]{1,300})</(?:b|strong)>"
     r"|\\(?:text|math)bf\s*\{([^{}\n]{1,300})\}"
 )
@@ -127,7 +127,7 @@ _ESCAPED = re.compile(r"\\([-+.*_#~%{}])")
 
 # Stands where markup was, until the end: digits on its two sides were never one number.
 _SEAM = "\ue000"
-_SEAM_IN_DIGITS = re.compile(rf"(?<=\d){_SEAM}+(?=\d)")
+_SEAM_IN_DIGITS = re.compile(rf"(?<=\d) ?{_SEAM}[ {_SEAM}]*+(?=\d)")
 
 
 def strip_markup(text: str) -> tuple[str, list[str]]:
