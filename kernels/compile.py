@@ -21,6 +21,11 @@ from numba.core import config
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# GNU OpenMP lets threads that wait spin, which on a machine with other work takes the core from the thread that
+# is waited for: kernels of some milliseconds then took five times as long, and four times the CPU time (measured
+# on 2 cores). The library reads this when the first parallel kernel loads it; a user's own setting stands.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 
 @cache
 def cache_folder() -> Path | None:
