@@ -14,7 +14,8 @@ from typing import Literal
 from .buckets import Bucket
 from .gates import Episode, Gate
 from .headers import ServerState
-from .rates import RateLearner, Rejection
+from .pacing import Pacer
+from .rates import Rejection
 from .retries import RetryPolicy
 from .windows import Ramp, Window
 
@@ -27,7 +28,8 @@ overload the window is all there is."""
 _OVERLOADS_TO_CLOSE = 3
 """Overloads in a row, without a hint, that close the gate: a single 503 among good replies is a fault of one call."""
 
-_USUAL_BURST = 20.0
+_CLUSTER = 3
+"""Rejections in one episode, besides the first, that show a limit after all."""
 
 _ACQUITTAL = 3
 """Calls sent after a rejected one and yet accepted, two for each rejected one, show that no limit was hit."""
@@ -91,22 +93,19 @@ class Limiter:
         self._policy = policy
         self._overloads = self._overload_episode = 0
         self._recent = [(now, 0), (now, 0)]
-        self._paced = False
-        self._launched_at = now
-        self._stated: float | None = None
-        rpm, tpm = limits.requests_per_minute, limits.tokens_per_minute
-        self.learner = RateLearner(None if rpm is None else limits.safety * rpm / 60, now)
-        self.requests: Bucket | None = None
-        if self.learner.rate is not None and rpm is not None:
-            # Starting with what safety leaves free of a minute, the first minute holds no more than was stated.
-            start = max(1.0, (1 - limits.safety) * rpm) if limits.burst is None else limits.burst
-            self.requests = Bucket(self.learner.rate, self._burst(rpm), start, now)
+        self.pacer = Pacer(limits.requests_per_minute, limits.burst, limits.safety, now)
         self.tokens: Bucket | None = None
+        tpm = limits.tokens_per_minute
         if tpm is not None:
             # Providers keep a bucket of a minute's tokens. Ours starts with 5 s worth, so no first minute is double;
             # but where caps are debited and refunded, only a full one lets two calls out.
             start = tpm if limits.reserve == "cap" else tpm / 12
             self.tokens = Bucket(limits.safety * tpm / 60, tpm, start, now)
+
+    @property
+    def rate(self) -> float | None:
+        """Requests per second that are kept to; None while nothing is known to hold us."""
+        return self.pacer.learner.rate
 
     def wait(self, tokens: float, now: float) -> float:
         """Seconds until a call of ``tokens`` may go: 0 now, infinity when first a reply must come back."""
@@ -115,27 +114,17 @@ class Limiter:
         wait = self.gate.wait(now)
         if wait > 0:
             return wait
-        wait = self.ramp.wait(self.in_flight, now)
-        if self.requests is not None:
-            paced = self.requests.wait(1.0, now)
-            if paced > 0:
-                self._paced = True
-                wait = max(wait, paced)
+        wait = max(self.ramp.wait(self.in_flight, now), self.pacer.wait(now))
         if self.tokens is not None:
             wait = max(wait, self.tokens.wait(tokens, now))
         return wait
 
     def launch(self, tokens: float, now: float) -> Ticket:
         """Take what one call needs. The caller has seen ``wait`` return 0."""
-        if self.requests is not None:
-            if self._paced:
-                self._follow(self.learner.grow(now - self._launched_at, now), now)
-                self._paced = False
-            self.requests.take(1.0, now)
+        self.pacer.launch(now)
         if self.tokens is not None:
             self.tokens.take(tokens, now)
         self.ramp.launch(now)
-        self._launched_at = now
         if now - self._recent[1][0] > 30:
             self._recent = [self._recent[1], (now, self.launched)]
         ticket = Ticket(self.launched, now, tokens)
@@ -154,7 +143,7 @@ class Limiter:
         if self.tokens is not None and used is not None:
             self.tokens.settle(ticket.tokens, used)
         if reply is Reply.ACCEPTED:
-            self._accept(ticket)
+            self._accept(ticket, now)
         elif reply is Reply.THROTTLED:
             self._throttle(ticket, hint_s, now)
         elif reply is Reply.OVERLOADED:
@@ -163,17 +152,11 @@ class Limiter:
 
     def observe(self, state: ServerState, now: float) -> None:
         """Correct the buckets by what the server says about itself."""
-        stated = state.requests_per_minute
-        if stated is not None and self.limits.requests_per_minute is None and stated != self._stated:
-            self._stated = stated
-            self.learner.limit(self.limits.safety * stated / 60)
-            self._follow(self.learner.rate, now)
-        if self.requests is not None and state.requests_left is not None:
-            self.requests.lower_to(state.requests_left)
+        self.pacer.correct(state.requests_per_minute, state.requests_left, now)
         if self.tokens is not None and state.tokens_left is not None:
             self.tokens.lower_to(state.tokens_left)
 
-    def _accept(self, ticket: Ticket) -> None:
+    def _accept(self, ticket: Ticket, now: float) -> None:
         self.window.grow()
         self.ramp.succeeded += 1
         self._overloads = 0
@@ -183,16 +166,14 @@ class Limiter:
         if episode is not None and episode.first < ticket.number < episode.last:
             self.gate.later_accepted += 1
             if self.gate.later_accepted >= max(_ACQUITTAL, 2 * self.gate.later_rejected):
-                self._acquit(episode)
+                self._acquit(episode, now)
 
     def _throttle(self, ticket: Ticket, hint_s: float | None, now: float) -> None:
         episode = self.gate.episode
         if self.troubled_since is None:
             self.troubled_since = now
         if episode is None or ticket.number >= episode.last:
-            new = Episode(
-                ticket.number, self.launched, hint_s is not None, self.learner.rate, self.window.limit
-            )
+            new = Episode(ticket.number, self.launched, hint_s is not None, self.rate, self.window.limit)
             self.gate.begin(new)
             seconds = self._closing(hint_s)
             self.gate.close("throttled", seconds, now)
@@ -202,13 +183,11 @@ class Limiter:
             since, before = self._recent[0]
             recent = (ticket.number - before) / max(1.0, ticket.at - since)
             rejection = Rejection(ticket.at, ticket.number - self.rejected)
-            rate = self.learner.reject(rejection, recent)
-            self._follow(rate, now)
-            if self.requests is not None:
-                # Empty, except that one call may go when the gate opens.
-                self.requests.lower_to(max(0.0, 1.0 - rate * seconds))
+            self.pacer.reject(rejection, recent, seconds, now)
         else:
             self.gate.later_rejected += ticket.number > episode.first
+            if self.gate.later_rejected >= _CLUSTER:
+                self.pacer.see_cluster()
             if hint_s is not None:
                 self.gate.close("throttled", self._closing(hint_s), now)
         self.rejected += 1
@@ -220,9 +199,7 @@ class Limiter:
             factor, threshold = _OVERLOAD_CUT
             self.window.cut(factor, self.in_flight, threshold)
             if hint_s is None and self._overloads >= _OVERLOADS_TO_CLOSE:
-                self.gate.begin(
-                    Episode(ticket.number, ticket.number, False, self.learner.rate, self.window.limit)
-                )
+                self.gate.begin(Episode(ticket.number, ticket.number, False, self.rate, self.window.limit))
                 self.gate.close("overloaded", self.gate.own_wait(self._policy), now)
                 self.ramp.restart()
         if hint_s is not None:
@@ -230,34 +207,14 @@ class Limiter:
                 self.ramp.restart()
             self.gate.close("overloaded", self._closing(hint_s), now)
 
-    def _acquit(self, episode: Episode) -> None:
+    def _acquit(self, episode: Episode, now: float) -> None:
         self.gate.episode = Episode(episode.last, episode.last, episode.hinted, episode.rate, episode.window)
-        self.learner.revoke(episode.rate)
+        self.pacer.acquit(episode.rate, now)
         self.window.restore(episode.window)
         self.ramp.skip()
-        if episode.rate is None:
-            self.requests = None
-        else:
-            self._follow(episode.rate, self._launched_at)
         if not episode.hinted:
             self.gate.reopen()
 
     def _closing(self, hint_s: float | None) -> float:
         """Seconds to close for: a little beyond the hint, since servers round."""
         return self.gate.own_wait(self._policy) if hint_s is None else hint_s * 1.02 + 0.01
-
-    def _follow(self, rate: float | None, now: float) -> None:
-        if rate is None:
-            return
-        burst = self._burst(60 * rate / self.limits.safety)
-        if self.requests is None:
-            self.requests = Bucket(rate, burst, burst, now)
-        else:
-            self.requests.change(rate, burst, now)
-
-    def _burst(self, rpm: float) -> float:
-        """Requests at once: as stated, else two seconds' worth, at most 20, and no more than was seen to pass."""
-        if self.learner.ceiling is not None and self.limits.burst is not None:
-            return max(1.0, self.limits.burst)
-        usual = min(max(1.0, rpm / 30), _USUAL_BURST)
-        return usual if self.learner.ceiling is not None else min(usual, self.learner.burst)

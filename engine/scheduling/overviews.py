@@ -111,7 +111,7 @@ def _pool(pool: Pool, now: float) -> PoolSnapshot:
     lanes = [lane.progress for lane in pool.lanes]
     limiter = pool.limiter
     queued, running = sum(lane.queued for lane in lanes), sum(lane.running for lane in lanes)
-    rate = limiter.learner.rate
+    rate = limiter.rate
     closed = limiter.gate.wait(now)
     return PoolSnapshot(
         pool=pool.name,

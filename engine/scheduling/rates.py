@@ -28,7 +28,8 @@ _SHORTEST_S = 1.0
 """Two rejections closer than this measure the granularity of the server and not its rate."""
 
 _FEWEST = 10
-"""Accepted calls without which a time between rejections says nothing."""
+_LONG_S, _FEWEST_SLOW = 10.0, 3
+"""Accepted calls without which a time between rejections says nothing; over a longer time few are a slow rate."""
 
 _NOISE = 1.03
 """A pace up to this times the rate that was certainly granted explains no rejection."""
@@ -68,7 +69,7 @@ class RateLearner:
         self.rate = ceiling
         self.burst = 1.0
         self._start = now
-        self._rejections: deque[Rejection] = deque(maxlen=8)
+        self._rejections: deque[Rejection] = deque(maxlen=32)
         self._estimate: float | None = None
         self._surely = 0.0
         self._unexplained = 0
@@ -97,10 +98,18 @@ class RateLearner:
             if self.measured:
                 quiet = (now - self._rejections[-1].at) / _ACCELERATION_S if self._rejections else 0.0
                 growth = min(growth, _GROWTH_MEASURED * (1 + quiet * quiet))
-            self.rate *= 1.0 + growth * min(seconds, 1.0)
+            # A pause at the gate is no time at this pace: at most two intervals count.
+            self.rate *= 1.0 + growth * min(seconds, 2.0 / self.rate, 1.0)
             if self.ceiling is not None:
                 self.rate = min(self.rate, self.ceiling)
         return self.rate
+
+    def forget(self) -> None:
+        """Start anew: what was learned has been disproved."""
+        self.rate = self.ceiling
+        self._estimate = None
+        self._unexplained = 0
+        self._rejections.clear()
 
     def revoke(self, rate: float | None) -> None:
         """Forget the last rejection: calls sent after it were accepted, so it was no sign of the rate."""
@@ -119,7 +128,8 @@ class RateLearner:
         for earlier in self._rejections:
             seconds = rejection.at - earlier.at
             accepted = rejection.accepted - earlier.accepted
-            if _SHORTEST_S <= seconds <= _MEMORY_S and accepted >= _FEWEST:
+            enough = accepted >= _FEWEST or (seconds >= _LONG_S and accepted >= _FEWEST_SLOW)
+            if _SHORTEST_S <= seconds <= _MEMORY_S and enough:
                 self._estimate = accepted / seconds
                 # Whole calls at both ends: the true rate may be this much lower.
                 self._surely = self._estimate * (1 - 1.5 / accepted)

@@ -184,11 +184,11 @@ def test_a_rejection_that_later_calls_survive_is_no_limit():
     limiter.ramp.skip()
     tickets = [limiter.launch(1.0, 0.0) for _ in range(20)]
     limiter.finish(tickets[3], Reply.THROTTLED, 0.1, used=0.0, hint_s=None)
-    assert limiter.learner.rate is not None
+    assert limiter.rate is not None
     assert limiter.gate.wait(0.1) > 0
     for ticket in tickets[4:8]:
         limiter.finish(ticket, Reply.ACCEPTED, 0.11, used=1.0, hint_s=None)
-    assert limiter.learner.rate is None
+    assert limiter.rate is None
     assert limiter.gate.wait(0.11) == 0
     assert limiter.window.limit == 100
 
@@ -222,7 +222,7 @@ def test_headers_correct_the_buckets_downwards_only():
 def test_a_limit_named_by_the_server_is_kept_without_a_rejection():
     limiter = Limiter(PoolLimits(in_flight=9), RetryPolicy(), 0.0)
     limiter.observe(read_state({"x-ratelimit-limit-requests": "600"}), 0.0)
-    assert limiter.learner.rate == pytest.approx(9.8)
+    assert limiter.rate == pytest.approx(9.8)
     assert read_state({"content-type": "application/json"}) is None
 
 
