@@ -18,6 +18,7 @@ COMMANDS = {
     "status": "how far an audit is, also while it runs",
     "report": "score what is answered so far, also while it runs",
     "cache": "the response cache: info, explain, evict, export, merge, rebuild",
+    "null": "null distributions to disk, in chunks for any number of machines",
     "bench": "speed beside peers and physical limits, in one run",
     "serve": "simulated models behind a real HTTP server on this machine",
     "demo": "audit simulated models on an embedded benchmark, no key, no network",

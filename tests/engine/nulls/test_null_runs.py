@@ -1,0 +1,154 @@
+"""Null runs: the same bits in one go, in shards, after an interruption and on a cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import molaudit
+from molaudit.engine.errors import InputError, SettingsError
+from molaudit.engine.nulls import cluster as cluster_module
+from molaudit.engine.nulls.command import merge, run_null
+from molaudit.engine.nulls.jobs import compute_chunk, load_jobs
+from molaudit.engine.nulls.store import NullSettings
+from molaudit.kernels import floors
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    path = tmp_path / "labels.csv"
+    rows = [f"m{i},{1.01 + 0.0137 * (i * i % 97):.3f}" for i in range(60)]
+    path.write_text("molecule,label\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def run(
+    source: Path, out: Path, *, shard: tuple[int, int] = (1, 1), seed: int = 3, cluster: str | None = None
+) -> int:
+    return run_null(source, out, repeats=250, chunk=40, seed=seed, shard=shard, cluster=cluster)
+
+
+def test_distribution_is_that_of_the_kernel(labels: Path, tmp_path: Path) -> None:
+    assert run(labels, tmp_path / "out") == 0
+    (job, _) = load_jobs(labels)
+    drawn = floors.mode_repeats(job.arrays["label"], 12, 250, 3)
+    found = pl.read_parquet(tmp_path / "out/null.parquet").filter(pl.col("statistic") == "mode12")
+    values, counts = np.unique(drawn, return_counts=True)
+    assert found["value"].to_list() == values.tolist()
+    assert found["count"].to_list() == counts.tolist()
+    summary = pl.read_csv(tmp_path / "out/null.csv").row(0, named=True)
+    assert summary["mean"] == pytest.approx(drawn.mean())
+    assert summary["sd"] == pytest.approx(drawn.std(ddof=1))
+
+
+def test_shards_merge_to_the_bits_of_one_run(labels: Path, tmp_path: Path) -> None:
+    assert run(labels, tmp_path / "whole") == 0
+    parts = [tmp_path / f"part{i}" for i in (1, 2, 3)]
+    for number, part in enumerate(parts, 1):
+        assert run(labels, part, shard=(number, 3)) == 3
+        assert not (part / "null.parquet").exists()
+    assert merge(parts[:2], tmp_path / "partial") == 3
+    assert merge(parts, tmp_path / "merged") == 0
+    assert (tmp_path / "merged/null.parquet").read_bytes() == (tmp_path / "whole/null.parquet").read_bytes()
+
+
+def test_interrupted_run_computes_only_what_is_missing(labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run(labels, out) == 0
+    before = (out / "null.parquet").read_bytes()
+    chunks = sorted((out / "chunks").iterdir())
+    kept = {path: path.stat().st_mtime_ns for path in chunks[1:]}
+    chunks[0].unlink()
+    assert run(labels, out) == 0
+    assert (out / "null.parquet").read_bytes() == before
+    assert {path: path.stat().st_mtime_ns for path in chunks[1:]} == kept
+
+
+def test_damaged_chunk_is_named(labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run(labels, out) == 0
+    (out / "chunks/00001-000003.parquet").write_bytes(b"damaged")
+    with pytest.raises(InputError, match=r"00001-000003.parquet: cannot be read"):
+        run(labels, out)
+
+
+def test_folder_of_other_settings_or_data_is_refused(labels: Path, tmp_path: Path) -> None:
+    run(labels, tmp_path / "out")
+    with pytest.raises(InputError, match="holds a null run of"):
+        run(labels, tmp_path / "out", seed=4)
+    other = tmp_path / "other.csv"
+    other.write_text(labels.read_text().replace("1.010", "1.020"))
+    with pytest.raises(InputError, match="holds a null run of"):
+        run(other, tmp_path / "out")
+
+
+def test_shards_of_different_runs_are_not_merged(labels: Path, tmp_path: Path) -> None:
+    run(labels, tmp_path / "one", shard=(1, 2))
+    run(labels, tmp_path / "two", shard=(2, 2), seed=4)
+    with pytest.raises(InputError, match=r"two: holds a null run"):
+        merge([tmp_path / "one", tmp_path / "two"], tmp_path / "out")
+    with pytest.raises(InputError, match="is not the header of a null run"):
+        merge([tmp_path], tmp_path / "out")
+
+
+def test_cells_of_a_scored_run_get_a_p_value(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    y = np.round(rng.uniform(1, 9, 300), 2)
+    labels = pl.DataFrame({"molecule": [f"m{i}" for i in range(300)], "label": [f"{v:.2f}" for v in y]})
+    recited = np.where(rng.uniform(size=300) < 0.5, y, np.round(y * rng.uniform(0.97, 1.03, 300), 2))
+    answers = pl.DataFrame({"model": "m", "molecule": labels["molecule"], "prediction": recited})
+    scores = molaudit.score(answers, labels, repeats=50, resamples=50)
+    scores.write(tmp_path / "scored")
+    assert run(tmp_path / "scored", tmp_path / "out") == 0
+    rows = {row["statistic"]: row for row in pl.read_csv(tmp_path / "out/null.csv").iter_rows(named=True)}
+    cell = scores.cells.row(0, named=True)
+    assert (rows["R12"]["trials"], rows["R12"]["observed"]) == (cell["m1"], cell["m2"])
+    assert (rows["R23"]["trials"], rows["R23"]["observed"]) == (cell["m2"], cell["m3"])
+    assert (rows["hit3"]["trials"], rows["hit3"]["observed"]) == (cell["n_usable"], cell["h3"])
+    # No permutation reaches half of all molecules recited: (1 + 0) / (1 + 250).
+    assert rows["R12"]["p"] == rows["hit3"]["p"] == pytest.approx(1 / 251)
+
+
+def test_folder_that_is_no_scored_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no pairs\.parquet"):
+        run(tmp_path, tmp_path / "out")
+
+
+@pytest.mark.parametrize("address", ["local:0", "local:x", "somewhere"])
+def test_wrong_cluster_address_is_named(address: str, labels: Path, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(SettingsError, match=r"allowed: .*local:N"):
+        run(labels, tmp_path / "out", cluster=address)
+
+
+@pytest.mark.slow
+def test_two_workers_give_the_bits_of_one_thread(labels: Path, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    assert run(labels, tmp_path / "whole") == 0
+    assert run(labels, tmp_path / "cluster", cluster="local:2") == 0
+    assert (tmp_path / "cluster/null.parquet").read_bytes() == (tmp_path / "whole/null.parquet").read_bytes()
+
+
+@pytest.mark.slow
+def test_killed_worker_changes_nothing(labels: Path) -> None:
+    pytest.importorskip("distributed")
+    jobs = load_jobs(labels)
+    settings = NullSettings(seed=3, repeats=400, chunk=10, input="")
+    todo = [(job, chunk) for job in range(len(jobs)) for chunk in range(settings.chunks)]
+    found = {}
+    with cluster_module.connect("local:2") as client:
+        victim = next(iter(client.run(os.getpid).values()))
+        for job, chunk, values, counts in cluster_module.compute_on(client, jobs, todo, settings):
+            found[job, chunk] = (values.tolist(), counts.tolist())
+            if len(found) == 5:
+                os.kill(victim, signal.SIGKILL)
+    expected = {}
+    for job, chunk in todo:
+        values, counts = compute_chunk(jobs[job].facts.statistic, jobs[job].arrays, *settings.span(chunk), 3)
+        expected[job, chunk] = (values.tolist(), counts.tolist())
+    assert found == expected
