@@ -40,6 +40,7 @@ _log = logging.getLogger(__name__)
 _WAIT_S = 600.0
 _READ_WAIT_S = 1.0
 _FALLBACK_TRIES = 3
+_FOLD_MEMORY = "128MB"  # what DuckDB may keep of the blocks that it writes; more buys no speed
 _NAMED = ("key", "session", "seq", "identity", "model", "body_size")
 
 
@@ -169,11 +170,11 @@ class Cache:
         picked = self._lookup(asked, tail, not_before, _NAMED)
         yield from iter_bodies(self.query, picked, tail)
 
-    def attempts(self, keys: Keys | None = None) -> pl.DataFrame:
-        """Give all attempts of the keys (all keys by default) without bodies: columns `attempts.SMALL`."""
+    def attempts(self, keys: Keys | None = None, columns: Sequence[str] = SMALL) -> pl.DataFrame:
+        """Give all attempts of the keys (all keys by default) in order of time, without bodies."""
         asked = None if keys is None else asked_frame(keys)
         tail = self._tail(SMALL, asked)
-        return self.query(lambda connection: light_rows(connection, asked, tail))
+        return self.query(lambda connection: light_rows(connection, asked, tail, columns))
 
     def totals(self, keys: Keys | None = None, *, by_session: bool = False) -> pl.DataFrame:
         """Sum attempts, tokens and cost from the rows, over everything or by session.
@@ -214,6 +215,7 @@ class Cache:
         return read_tail(self.place.journal, columns, asked)
 
     def _fold(self, connection: Connection) -> FoldReport:
+        connection.execute(f"SET memory_limit = '{_FOLD_MEMORY}'")
         attempts = taken = lost = 0
         aside: list[Path] = []
         live = {session.name: session.state == "live" for session in sessions(self.place.journal)}

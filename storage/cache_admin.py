@@ -11,7 +11,6 @@ from itertools import chain
 from pathlib import Path
 
 import polars as pl
-import pyarrow.parquet
 
 from .attempts import SCHEMA
 from .cache import Cache
@@ -42,7 +41,7 @@ class CacheInfo:
 
 def info(cache: Cache) -> CacheInfo:
     """Count what the cache and its unfolded journal hold."""
-    rows = cache.attempts()
+    rows = cache.attempts(columns=["key", "model", "outcome"])
     place = cache.place
     outcomes = rows.group_by("model", "outcome").agg(pl.len().alias("attempts")).sort("model", "outcome")
     damaged = [
@@ -152,7 +151,7 @@ def export(cache: Cache, target: Path) -> int:
     How many attempts were written. The file appears only when it is complete.
     """
     tail = read_tail(cache.place.journal, _ROWS, None)
-    rows = cache.attempts()
+    rows = cache.attempts(columns=["session", "seq", "key", "body_size"])
     frames = chain([pl.DataFrame(schema={n: SCHEMA[n] for n in _ROWS})], iter_bodies(cache.query, rows, tail))
     writers = {".parquet": _write_parquet, ".jsonl": _write_jsonl}
     if target.suffix not in writers:
@@ -169,6 +168,8 @@ def export(cache: Cache, target: Path) -> int:
 
 
 def _write_parquet(target: Path, frames: Iterator[pl.DataFrame]) -> None:
+    import pyarrow.parquet  # loads pandas: 0.35 s that other uses are spared
+
     first = next(frames)
     schema = first.to_arrow().schema
     with pyarrow.parquet.ParquetWriter(target, schema, compression="zstd") as writer:

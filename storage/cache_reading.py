@@ -20,7 +20,7 @@ from .segments import is_live, read_segment, segments
 
 READ_ROWS = 8192
 ASK_ROWS = 32768  # a join of 132,000 keys at once takes 240 MB, in slices 120 MB and as long
-READ_BYTES = 32 * 2**20
+READ_BYTES = 16 * 2**20
 _LIGHT_SCHEMA = {name: SCHEMA[name] for name in SMALL}
 ASKED = {"key": pl.String(), "identity": pl.String(), "model": pl.String()}
 """What a question names: keys and, where given, the endpoint identity and model that the stored row must show."""
@@ -151,13 +151,17 @@ def bodies(connection: Connection, picked: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame(rows).unique(["session", "seq", "key"], maintain_order=True)
 
 
-def light_rows(connection: Connection, asked: pl.DataFrame | None, tail: pl.DataFrame) -> pl.DataFrame:
-    """All attempts of the asked keys (or of all keys), light columns, in order of time."""
+def light_rows(
+    connection: Connection, asked: pl.DataFrame | None, tail: pl.DataFrame, columns: Sequence[str]
+) -> pl.DataFrame:
+    """All attempts of the asked keys (or of all keys), some of the light columns, in order of time."""
     wanted = pl.DataFrame(schema=ASKED) if asked is None else asked
     where = "" if asked is None else "SEMI JOIN asked USING (key)"
     with registered(connection, "asked", wanted), seen(connection, tail):
         return pl.DataFrame(
-            connection.sql(f"SELECT * FROM seen {where} ORDER BY started_at, session, seq").to_arrow_table()
+            connection.sql(
+                f"SELECT {', '.join(columns)} FROM seen {where} ORDER BY started_at, session, seq"
+            ).to_arrow_table()
         )
 
 

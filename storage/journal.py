@@ -27,7 +27,7 @@ from .errors import CacheError
 from .locks import FileLock
 from .segments import SESSION, segments
 
-SEGMENT_BYTES = 8 * 2**20
+SEGMENT_BYTES = 4 * 2**20
 SEGMENT_SECONDS = 180.0
 _HEARTBEAT_S = 5.0
 _encode = json.JSONEncoder(
