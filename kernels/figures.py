@@ -5,6 +5,9 @@ The oracle of every function is Python's ``format`` (METHOD 1.1, 1.2); none make
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Final
+
 import numba
 import numpy as np
 from numba import prange
@@ -12,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._columns import column, doubles, groups, same_length
 from ._figures_codes import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET, code_device, codes_device
-from ._figures_counts import depths, pairwise_counts, pattern_counts
+from ._figures_counts import PATTERNS, depths, pairwise_counts, pattern_counts
 from ._figures_digits import carried_device, nearest_double, twelve_digits
 from .compile import kernel
 
@@ -28,6 +31,8 @@ __all__ = [
     "depth",
     "text",
 ]
+
+_BLOCK: Final = 1 << 15  # pairs whose codes stay in the cache: 3 times the speed of 2**18
 
 
 @kernel(parallel=True)
@@ -110,23 +115,12 @@ def codes_all(x: ArrayLike) -> NDArray[np.int64]:
     -------
     int64[3, n]
         Row k - 1 equals ``codes(x, k)``.
-
-    Raises
-    ------
-    ValueError
-        If x is not one-dimensional.
     """
     return _codes_all(doubles(x, "x"))
 
 
 def text(code: int) -> str:
-    """Write a code as ``format`` writes its value: "-2.18e+00"; "none" for a value without figures.
-
-    Parameters
-    ----------
-    code : int
-        Of ``codes`` at any number of figures.
-    """
+    """Write a code of any number of figures as ``format`` does: "-2.18e+00"; "none" for 0."""
     code = int(code)
     if code == 0:
         return "none"
@@ -149,11 +143,6 @@ def clean(x: ArrayLike) -> NDArray[np.float64]:
         ``float(format(x, ".11e"))`` for every finite double: a value whose shortest decimal has at most 12
         digits comes back unchanged. Zero, NaN and infinity stay as they are.
 
-    Raises
-    ------
-    ValueError
-        If x is not one-dimensional.
-
     Examples
     --------
     >>> clean([-2.1799999999999997, -0.39999999999999997]).tolist()
@@ -174,11 +163,6 @@ def carried(x: ArrayLike) -> NDArray[np.int8]:
     int8[n]
         From the first to the last non-zero digit of the shortest decimal of ``clean(x)``: 0 to 12, and 0
         only for zero, NaN and infinity.
-
-    Raises
-    ------
-    ValueError
-        If x is not one-dimensional.
 
     Examples
     --------
@@ -218,14 +202,19 @@ def agreement(
     Raises
     ------
     ValueError
-        If lengths differ, an array is not one-dimensional or a group is out of range.
+        If lengths differ or a group is out of range.
     """
     p, y = doubles(pred, "pred"), doubles(label, "label")
     usable = column(scorable, np.bool_, "scorable")
     cells = groups(group, n_groups)
     same_length(pred=p, label=y, scorable=usable, group=cells)
-    patterns = pattern_counts(p, y, usable, cells, n_groups, bool(prefix), numba.get_num_threads())
-    bits = np.arange(8)
+    patterns = np.zeros((n_groups, PATTERNS), dtype=np.int64)
+    threads = numba.get_num_threads()
+    for block, codes_p, codes_y in _coded_blocks(p, y):
+        patterns += pattern_counts(
+            codes_p, codes_y, usable[block], cells[block], n_groups, bool(prefix), threads
+        )
+    bits = np.arange(PATTERNS)
     holds = [bits >= 0] + [(bits & nested) == nested for nested in (1, 3, 7)]
     holds += [(bits & flat) != 0 for flat in (1, 2, 4)]
     return np.stack([patterns[:, hold].sum(axis=1) for hold in holds], axis=1)
@@ -246,11 +235,14 @@ def depth(pred: ArrayLike, label: ArrayLike) -> NDArray[np.int8]:
     Raises
     ------
     ValueError
-        If lengths differ or an array is not one-dimensional.
+        If lengths differ.
     """
     p, y = doubles(pred, "pred"), doubles(label, "label")
     same_length(pred=p, label=y)
-    return depths(p, y)
+    depth = np.empty(p.size, dtype=np.int8)
+    for block, codes_p, codes_y in _coded_blocks(p, y):
+        depth[block] = depths(codes_p, codes_y)
+    return depth
 
 
 def agreement_pairwise(
@@ -271,7 +263,6 @@ def agreement_pairwise(
         Figures that they carry.
     group : int64[n]
         0 .. n_groups - 1.
-    n_groups : int
 
     Returns
     -------
@@ -283,11 +274,26 @@ def agreement_pairwise(
     Raises
     ------
     ValueError
-        If lengths differ, an array is not one-dimensional or a group is out of range.
+        If lengths differ or a group is out of range.
     """
     p, y = doubles(pred, "pred"), doubles(label, "label")
     of_pred = column(pred_figures, np.int8, "pred_figures")
     of_label = column(label_figures, np.int8, "label_figures")
     cells = groups(group, n_groups)
     same_length(pred=p, label=y, pred_figures=of_pred, label_figures=of_label, group=cells)
-    return pairwise_counts(p, y, of_pred, of_label, cells, n_groups, numba.get_num_threads())
+    counts = np.zeros((n_groups, 6), dtype=np.int64)
+    threads = numba.get_num_threads()
+    for block, codes_p, codes_y in _coded_blocks(p, y):
+        counts += pairwise_counts(
+            codes_p, codes_y, of_pred[block], of_label[block], cells[block], n_groups, threads
+        )
+    return counts
+
+
+def _coded_blocks(
+    pred: NDArray[np.float64], label: NDArray[np.float64]
+) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+    """Encode pairs block by block."""
+    for start in range(0, pred.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        yield block, _codes_all(pred[block]), _codes_all(label[block])

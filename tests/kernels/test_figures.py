@@ -208,9 +208,7 @@ def test_no_double_comes_nearer_to_a_tie_than_the_codes_resolve() -> None:
 def test_clean_and_carried_equal_format_and_decimal() -> None:
     rng = np.random.default_rng(4)
     digits = rng.integers(10**11, 10**12, 600)
-    twelve = np.array(
-        [float(f"{d}5e{p}") for d, p in zip(digits, rng.integers(-340, 290, 600), strict=True)]
-    )
+    twelve = np.array([float(f"{d}5e{p}") for d, p in zip(digits, rng.integers(-340, 290, 600), strict=True)])
     exact_ties = np.concatenate(
         [digits + 0.5, digits * 10.0 + 5.0, digits / 8.0, (2.0 * digits + 1) * 2.0**-20]
     )
