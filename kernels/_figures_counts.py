@@ -1,8 +1,8 @@
 """Agreement of the codes of answers with those of labels, counted per group.
 
-The kernels take codes, not values: encoding alone vectorises, encoding inside a counting loop did not (a quarter
-of the speed). Callers pass blocks of pairs, so that the codes stay in the cache. Each chunk has its own table
-of counts: sums of integers know no order.
+The kernels take codes, not values: encoding alone vectorises, encoding inside a counting loop did not (a
+quarter of the speed). Callers pass blocks of pairs, so that the codes stay in the cache. Each chunk has its
+own table of counts: sums of integers know no order.
 """
 
 from __future__ import annotations
