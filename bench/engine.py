@@ -23,7 +23,7 @@ from .engine_scenarios import EngineRow, as_dicts, rerun_rows, run_scenario, sce
 
 
 def rows(quick: bool, *, peers: set[str] | None = None) -> list[dict[str, Any]]:
-    """Measure all tasks; rows as dictionaries (`EngineRow`). ``peers``: modules of `engine_peers.KINDS`, None is all."""
+    """Measure all tasks; rows as dictionaries (`EngineRow`). ``peers`` are of `engine_peers.modules`, None is all."""
     measured, _ = measure(quick, peers=peers, say=lambda _: None)
     return as_dicts(measured)
 

@@ -26,8 +26,10 @@ def run(stdout: str, stderr: str, seconds: float, command: list[str]) -> dict[st
         (os.POSIX_SPAWN_OPEN, number, path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         for number, path in ((1, stdout), (2, stderr))
     ]
+    # An installed program has its byte code on disk: without it ours would be compiled at each start, the others not.
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     begin = time.perf_counter()
-    pid = os.posix_spawn(command[0], command, os.environ, file_actions=files, setpgroup=0)
+    pid = os.posix_spawn(command[0], command, environment, file_actions=files, setpgroup=0)
     late = False
 
     def kill(*_: object) -> None:
