@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .audit.command import run_audit, show_plan
+from .audit.command import RunOptions, run_audit, show_plan
 from .output import prepare_folder
 from .serve import ServeSettings, start_process
 
@@ -44,4 +44,5 @@ def run_demo(folder: Path) -> int:
         models = "".join(_MODEL.format(name=name) for name in MODELS)
         audit.write_text(_AUDIT.format(seed=SEED, url=url, models=models), encoding="utf-8")
         show_plan(audit, cache)
-        return run_audit(audit, folder, cache, yes=True, debug=False)
+        again = ("molaudit", "demo", "--out", str(folder))
+        return run_audit(audit, RunOptions(out=folder, cache=cache, yes=True, again=again))

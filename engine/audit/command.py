@@ -3,66 +3,101 @@
 from __future__ import annotations
 
 import logging
-import shlex
 import sys
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from rich.console import Console
 from rich.text import Text
 
 from molaudit.storage.cache import Cache
+from molaudit.storage.errors import CacheError
+from molaudit.storage.journal import new_session
 
-from ..api import Scores
 from ..errors import InputError
 from ..output import prepare_folder
 from ..plan_estimate import Estimate, estimate
-from ..scheduling.summaries import RunSummary
 from ..terminal import inert, show_scores
 from .display import display_for
+from .ending import run_facts, say_end, say_how_to_go_on
 from .inputs import Audit, load
-from .live import make_calls
-from .overview import outcome_table, plan_tables, session_lines
+from .interruptions import interrupt_on_signals, interruptible
+from .lasting import lasting_console
+from .live import Task, keys_of, make_calls
+from .overview import outcome_table, plan_tables, progress_line, session_lines
 from .results import score_audit, write_audit
 from .table import asked_of_cache, plan_table
 
 COMPLETE, PARTIAL, INTERRUPTED = 0, 3, 130
 
 
-def run_audit(path: Path, out: Path | None, cache_path: Path | None, *, yes: bool, debug: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Options of `molaudit run`; ``again`` is the command that goes on, where it is another one."""
+
+    out: Path | None = None
+    cache: Path | None = None
+    yes: bool = False
+    debug: bool = False
+    again: Sequence[str] = ()
+
+    def command(self, path: Path) -> list[str]:
+        """The command that does the same once more, and so goes on where this one ended."""
+        if self.again:
+            return list(self.again)
+        named = [("--out", self.out), ("--cache", self.cache)]
+        options = [text for name, value in named if value is not None for text in (name, str(value))]
+        return ["molaudit", "run", str(path), *options, *(["--yes"] if self.yes else [])]
+
+
+def run_audit(path: Path, options: RunOptions) -> int:
     """Make what is missing and score everything; see `molaudit run --help`. Returns the exit code."""
-    console = Console(stderr=False)
-    if debug:
-        logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
-    audit, table, cache = _open(path, cache_path, console)
-    folder = out or audit.default_out
+    console = lasting_console()
+    with interruptible():
+        try:
+            return _run(path, options, console)
+        except KeyboardInterrupt:
+            say_how_to_go_on(console, "interrupted", options.command(path))
+            return INTERRUPTED
+
+
+def _run(path: Path, options: RunOptions, console: Console) -> int:
+    audit, table, cache = _open(path, options.cache, console)
+    folder = options.out or audit.default_out
     prepare_folder(folder)
-    cache.fold()
+    lost = cache.fold().lost
+    if lost:
+        _warn(console, f"{lost} stored attempts could not be read and count as never made")
     done = frozenset(cache.lookup(asked_of_cache(table))["key"].to_list())
     missing = table.filter(~pl.col("key").is_in(list(done)))
     hits = table.height - missing.height
     console.print(
         f"{table.height} calls: {hits} answered from the cache, {missing.height} to make", highlight=False
     )
-    summary = None
+    summary, session = None, new_session()
     if missing.height:
-        if not yes and not _confirmed(console, estimate(audit.plan), missing.height / table.height):
+        task = _task(audit, table, missing, cache, session, done)
+        redactor = keys_of(task.endpoints)
+        if options.debug:
+            logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
+            redactor.watch_log()
+        if not options.yes and not _confirmed(console, estimate(audit.plan), missing.height / table.height):
             console.print("nothing was asked")
             return PARTIAL
-        summary = _make(audit, table, cache, done, console)
-        cache.fold()
+        summary = make_calls(task, redactor, display_for(console, _by_pool(audit, missing), hits))
+        interrupt_on_signals()  # the event loop has left them as the system has them
+        if summary.exit_code == INTERRUPTED:
+            # Nothing more, for folding and scoring take their time: the journal has all, and any command reads it.
+            console.print("what was received is stored and counts in reports and in the next run")
+            say_end(console, summary, audit.plan, options.command(path))
+            return INTERRUPTED
+        _fold(cache, console)
+    facts = redactor.tree(run_facts(summary, session, hits)) if summary else run_facts(None, session, hits)
     code = COMPLETE if summary is None else summary.exit_code
-    try:
-        scores = write_audit(audit, table, cache, folder, _run_facts(summary, hits))
-    except InputError as error:
-        console.print(Text(inert(error), style="yellow"))
-        code = code or PARTIAL
-    else:
-        show_scores(console, scores.cells, scores.notes)
-        console.print(f"{scores.cells.height} cells written to {folder}", highlight=False, markup=False)
-    _say_end(console, summary, audit, folder, cache.path)
+    code = _write(audit, table, cache, folder, facts, console) or code
+    say_end(console, summary, audit.plan, options.command(path))
     return code
 
 
@@ -80,7 +115,9 @@ def show_status(path: Path, cache_path: Path | None) -> int:
     """Show how far every model is and whether a run is live; reads beside a running audit."""
     console = Console()
     _, table, cache = _open(path, cache_path, console)
-    console.print(outcome_table(table, cache))
+    shown, answered = outcome_table(table, cache)
+    console.print(shown)
+    console.print(progress_line(table, answered), highlight=False)
     for line in session_lines(cache):
         console.print(line, highlight=False, markup=False)
     return COMPLETE
@@ -90,36 +127,68 @@ def report_audit(path: Path, out: Path | None, cache_path: Path | None) -> int:
     """Score what is stored by now and write it where ``out`` says, or only show it; reads beside a running audit."""
     console = Console()
     audit, table, cache = _open(path, cache_path, console)
-    if out is None:
-        scores: Scores = score_audit(audit, table, cache)
-    else:
+    if out is not None:
         prepare_folder(out)
-        scores = write_audit(audit, table, cache, out, {})
+    try:
+        scores = (
+            score_audit(audit, table, cache) if out is None else write_audit(audit, table, cache, out, {})
+        )
+    except InputError as error:
+        _warn(console, str(error))
+        return COMPLETE
     show_scores(console, scores.cells, scores.notes)
     asked = int(scores.cells["left_out_not_asked"].sum())
-    return PARTIAL if asked else COMPLETE
+    if asked:
+        _warn(console, f"partial: {asked} of {table.height} calls have not been made yet")
+    return COMPLETE
 
 
 def _open(path: Path, cache_path: Path | None, console: Console) -> tuple[Audit, pl.DataFrame, Cache]:
     audit = load(path)
-    cache = Cache(
-        cache_path or audit.default_cache,
-        notify=lambda text: console.print(Text(inert(text), style="yellow")),
-    )
+    cache = Cache(cache_path or audit.default_cache, notify=lambda text: _warn(console, text))
     return audit, plan_table(audit.plan), cache
 
 
-def _make(
-    audit: Audit, table: pl.DataFrame, cache: Cache, done: frozenset[str], console: Console
-) -> RunSummary:
-    pools = {asked.model.name: asked.endpoint.pool for asked in audit.plan.asked}
-    left = table.filter(~pl.col("key").is_in(list(done))).group_by("model").len()
-    total: dict[str, int] = {}
-    for model, count in left.iter_rows():
-        total[pools[model]] = total.get(pools[model], 0) + count
+def _task(
+    audit: Audit, table: pl.DataFrame, missing: pl.DataFrame, cache: Cache, session: str, done: frozenset[str]
+) -> Task:
+    needed = set(missing["endpoint"].cast(pl.String).unique().to_list())
+    endpoints = {name: one for name, one in audit.plan.endpoints.items() if name in needed}
     spent = cache.totals(asked_of_cache(table))["cost_usd"][0] or 0.0
-    display = display_for(console, total, table.height - sum(total.values()))
-    return make_calls(audit.plan, cache, done, spent, display)
+    return Task(audit.plan, cache, session, done, endpoints, spent)
+
+
+def _by_pool(audit: Audit, missing: pl.DataFrame) -> dict[str, int]:
+    """The calls to be made, by limit pool."""
+    total: dict[str, int] = {}
+    for endpoint, count in missing.group_by(pl.col("endpoint").cast(pl.String)).len().iter_rows():
+        pool = audit.plan.endpoints[endpoint].pool
+        total[pool] = total.get(pool, 0) + count
+    return total
+
+
+def _fold(cache: Cache, console: Console) -> None:
+    try:
+        cache.fold()
+    except CacheError as error:
+        _warn(console, f"{error}; the journal has everything, and the next run takes it in")
+
+
+def _write(
+    audit: Audit, table: pl.DataFrame, cache: Cache, folder: Path, facts: dict[str, object], console: Console
+) -> int:
+    try:
+        scores = write_audit(audit, table, cache, folder, facts)
+    except InputError as error:
+        _warn(console, str(error))
+        return PARTIAL
+    show_scores(console, scores.cells, scores.notes)
+    console.print(f"{scores.cells.height} cells written to {folder}", highlight=False, markup=False)
+    return COMPLETE
+
+
+def _warn(console: Console, text: str) -> None:
+    console.print(Text(inert(text), style="yellow"), soft_wrap=True)
 
 
 def _confirmed(console: Console, expected: Estimate, share: float) -> bool:
@@ -129,36 +198,3 @@ def _confirmed(console: Console, expected: Estimate, share: float) -> bool:
     cost = "an unknown amount" if expected.cost_usd is None else f"up to {expected.cost_usd * share:.2f} USD"
     answer = console.input(f"this run may cost {cost}; go on? [y/N] ")
     return answer.strip().lower() in ("y", "yes")
-
-
-def _run_facts(summary: RunSummary | None, hits: int) -> dict[str, Any]:
-    facts: dict[str, Any] = {"from_cache": hits, "calls_made": 0, "ended": "complete"}
-    if summary is not None:
-        facts |= asdict(summary)
-        facts["outcomes"] = {name.value: count for name, count in summary.outcomes.items()}
-        facts["calls_made"] = summary.attempts
-    return facts
-
-
-def _say_end(
-    console: Console, summary: RunSummary | None, audit: Audit, folder: Path, cache_path: Path
-) -> None:
-    if summary is None:
-        console.print("0 calls made")
-        return
-    console.print(f"{summary.attempts} calls made in {summary.elapsed_s:.1f} s", highlight=False)
-    for stopped in summary.stopped:
-        words = stopped.message or stopped.reason or stopped.outcome
-        console.print(Text(inert(f"stopped: {stopped.scope} {stopped.name}: {words}"), style="red"))
-    for pool, why in summary.parked.items():
-        console.print(Text(inert(f"parked: {pool}: {why}"), style="red"))
-    for trace in summary.internal_errors[:1]:
-        console.print(Text(inert(trace.strip().splitlines()[-1]), style="red"))
-    if summary.exit_code != COMPLETE:
-        command = ["molaudit", "run", str(audit.path), "--out", str(folder), "--cache", str(cache_path)]
-        console.print(
-            f"{summary.ended if summary.ended != 'complete' else 'partial'}: to go on, {shlex.join(command)}",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
-        )

@@ -35,6 +35,8 @@ def display_for(console: Console, total: Mapping[str, int], hits: int) -> Displa
     def announce(times: int) -> None:
         if times == 1:
             notify("stopping: calls in flight have 10 s to end; once more to leave at once")
+        elif times == 2:
+            notify("leaving at once")
 
     async def watch(progress: Progress) -> None:
         if console.is_terminal and not console.is_dumb_terminal:

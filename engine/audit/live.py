@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Coroutine, Iterator
+import os
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 from time import time
@@ -18,7 +19,7 @@ from molaudit.storage.journal import Journal
 
 from ..models.descriptors import fit_descriptors
 from ..models.dialects.registry import auth_headers, dialect
-from ..models.records import Call, Decoded, Response, Usage
+from ..models.records import Call, Decoded, Endpoint, Response, Usage
 from ..models.transport import Transport
 from ..plan import Plan
 from ..plan_estimate import DEFAULT_IN_FLIGHT
@@ -29,11 +30,13 @@ from ..scheduling.progress import Progress
 from ..scheduling.run import run_calls
 from ..scheduling.stops import StopRequest, stop_on_signals
 from ..scheduling.summaries import RunSummary
-from ..settings import Settings
+from ..settings import Settings, api_key
+from .redaction import Redactor
 
 FOLD_EVERY_S = 180.0
-
-_log = logging.getLogger(__name__)
+_FOLD_WAIT_S = 2.0
+"""A fold beside the calls gives up early on a cache that another process holds: the next one takes its share too,
+and a run that is told to stop does not wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +49,45 @@ class Display:
     progress: Progress
 
 
-def make_calls(
-    plan: Plan, cache: Cache, done: frozenset[str], spent_usd: float, display: Display
-) -> RunSummary:
-    """Make every call of the plan whose key is not in ``done``.
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be made: the calls of ``plan`` whose keys are not in ``done``, as one session of ``cache``.
+
+    ``endpoints`` are those that have such calls; ``spent_usd`` is what earlier sessions paid for this plan.
+    """
+
+    plan: Plan
+    cache: Cache
+    session: str
+    done: frozenset[str]
+    endpoints: Mapping[str, Endpoint]
+    spent_usd: float
+
+
+def keys_of(endpoints: Mapping[str, Endpoint]) -> Redactor:
+    """Check that every endpoint has its key, and return what keeps the keys out of records.
+
+    Raises
+    ------
+    SettingsError
+        An environment variable is not set or holds no key; the message names it, never its value.
+    """
+    found = [api_key(one, os.environ) for one in endpoints.values()]
+    return Redactor(key for key in found if key is not None)
+
+
+def make_calls(task: Task, redactor: Redactor, display: Display) -> RunSummary:
+    """Make the calls of a task.
 
     Returns when all are made, or when the run was stopped, ran out of money or of providers; every attempt is in
     the journal by then.
     """
-    with cache.journal() as journal:
-        return anyio.run(_run, plan, cache, journal, done, spent_usd, display)
+    with task.cache.journal(task.session) as journal:
+        return anyio.run(_run, task, journal, redactor, display)
 
 
-async def _run(
-    plan: Plan, cache: Cache, journal: Journal, done: frozenset[str], spent_usd: float, display: Display
-) -> RunSummary:
+async def _run(task: Task, journal: Journal, redactor: Redactor, display: Display) -> RunSummary:
+    plan = task.plan
     limits = pool_limits(plan.settings)
     connections, note = fit_descriptors(sum(one.in_flight for one in limits.values()))
     if note is not None:
@@ -69,25 +96,27 @@ async def _run(
         limits = {name: _narrowed(one, share) for name, one in limits.items()}
     price = _prices(plan)
     stop = StopRequest()
-    async with Transport(connections) as transport, anyio.create_task_group() as beside:
-        send = transport.sender(plan.endpoints, auth_headers)
-        beside.start_soon(stop_on_signals, stop, display.announce)
-        beside.start_soon(_fold_now_and_then, cache, journal, display.notify)
-        beside.start_soon(display.watch, display.progress)
-        summary = await run_calls(
-            _missing(plan, done),
-            send=send,
-            decode=_decoder(plan),
-            record=_recorder(plan, journal, price),
-            pools=limits,
-            endpoint_pool={name: one.pool for name, one in plan.endpoints.items()},
-            now=time,
-            random=Random(plan.settings.run.seed),
-            budget=Budget(price, plan.settings.run.budget_usd, spent_usd=spent_usd),
-            progress=display.progress,
-            stop=stop,
-        )
-        beside.cancel_scope.cancel()
+    async with Transport(connections) as transport:
+        send = redactor.guard(transport.sender(task.endpoints, auth_headers))
+        async with anyio.create_task_group() as beside:
+            if threading.current_thread() is threading.main_thread():
+                beside.start_soon(stop_on_signals, stop, display.announce)
+            beside.start_soon(_fold_now_and_then, task.cache, journal, display.notify)
+            beside.start_soon(display.watch, display.progress)
+            summary = await run_calls(
+                {pool: _missing(plan, pool, task.done) for pool in plan.pools},
+                send=send,
+                decode=_decoder(plan),
+                record=_recorder(plan, journal, price),
+                pools=limits,
+                endpoint_pool={name: one.pool for name, one in plan.endpoints.items()},
+                now=time,
+                random=Random(plan.settings.run.seed),
+                budget=Budget(price, plan.settings.run.budget_usd, spent_usd=task.spent_usd),
+                progress=display.progress,
+                stop=stop,
+            )
+            beside.cancel_scope.cancel()
     return summary
 
 
@@ -116,8 +145,8 @@ def _narrowed(limits: PoolLimits, share: float) -> PoolLimits:
     )
 
 
-def _missing(plan: Plan, done: frozenset[str]) -> Iterator[Call]:
-    return (call for call in plan.calls() if call.key not in done)
+def _missing(plan: Plan, pool: str, done: frozenset[str]) -> Iterator[Call]:
+    return (call for call in plan.calls(pool) if call.key not in done)
 
 
 def _decoder(plan: Plan) -> Callable[[Call, Response], Decoded]:
@@ -184,12 +213,13 @@ def _recorder(
 
 async def _fold_now_and_then(cache: Cache, journal: Journal, notify: Callable[[str], None]) -> None:
     """Take closed segments into the database in a thread, so that the loop never waits for a disk."""
+    beside = Cache(cache.path, cache.mode, notify=notify, wait_s=_FOLD_WAIT_S)
     while True:
         await anyio.sleep(FOLD_EVERY_S)
         journal.beat()
         journal.rotate()
         try:
-            await anyio.to_thread.run_sync(cache.fold)
+            await anyio.to_thread.run_sync(beside.fold)
         except CacheError as error:
             # The journal still has everything; the next fold or the next run takes it.
             notify(str(error))

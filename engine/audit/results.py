@@ -17,7 +17,6 @@ from ..errors import InputError
 from ..models.dialects.registry import dialect
 from ..models.records import Outcome, Response
 from ..output import write_scores
-from ..plan import Plan
 from ..studies.retrieval import score_frames
 from ..studies.settings import ScoreSettings
 from .inputs import Audit
@@ -34,23 +33,31 @@ ANSWER_SCHEMA: dict[str, pl.DataType] = {
 _BATCH = 4_000
 
 
-def read_answers(plan: Plan, table: pl.DataFrame, cache: Cache) -> pl.DataFrame:
+def read_answers(table: pl.DataFrame, cache: Cache) -> pl.DataFrame:
     """Return one row a stored answer, decoded from its reply; see `ANSWER_SCHEMA`."""
-    dialects = {one.identity: dialect(one.dialect) for one in plan.endpoints.values()}
-    limit = max((asked.max_output_tokens for asked in plan.asked), default=1)
+    how = table.select("key", pl.col("dialect").cast(pl.String), "max_output_tokens")
+    how = how.unique("key", maintain_order=True)
     parts = [pl.DataFrame(schema=ANSWER_SCHEMA)]
     for frame in cache.answers(asked_of_cache(table)):
         for batch in frame.iter_slices(_BATCH):
-            rows = list(_decoded(batch, dialects, limit))
+            rows = list(_decoded(batch.join(how, on="key", how="left", maintain_order="left")))
             parts.append(pl.DataFrame(rows, schema=ANSWER_SCHEMA, orient="row"))
     return pl.concat(parts)
 
 
-def _decoded(batch: pl.DataFrame, dialects: Mapping[str, Any], limit: int) -> Iterator[tuple[object, ...]]:
-    columns = ("key", "identity", "http_status", "body", "body_base64", "reasoning_tokens")
-    for key, identity, status, body, coded, tokens in batch.select(columns).iter_rows():
+def _decoded(batch: pl.DataFrame) -> Iterator[tuple[object, ...]]:
+    columns = (
+        "key",
+        "dialect",
+        "max_output_tokens",
+        "http_status",
+        "body",
+        "body_base64",
+        "reasoning_tokens",
+    )
+    for key, name, limit, status, body, coded, tokens in batch.select(columns).iter_rows():
         response = Response(status or 0, {}, body_bytes(body, coded) or b"")
-        decoded = dialects[identity].decode(response, max_output_tokens=limit)
+        decoded = dialect(name).decode(response, max_output_tokens=limit)
         yield key, decoded.outcome.value, decoded.text, tokens, decoded.returned_model, decoded.provider
 
 
@@ -76,7 +83,7 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
     InputError
         Nothing has been answered yet.
     """
-    read = read_answers(audit.plan, table, cache)
+    read = read_answers(table, cache)
     if read.is_empty():
         raise InputError("no call of this audit has been answered yet; nothing can be scored")
     lost = _last_outcomes(table, cache, read)
@@ -108,11 +115,29 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
 def write_audit(
     audit: Audit, table: pl.DataFrame, cache: Cache, folder: Path, run: Mapping[str, Any]
 ) -> Scores:
-    """Score and write all files of a run; ``run`` goes into ``run.json`` beside the settings."""
-    scores = score_audit(audit, table, cache)
-    totals = cache.totals(asked_of_cache(table)).row(0, named=True)
-    write_scores(scores, folder, {"run": dict(run), "totals": totals, "audit": _settings_of(audit)})
+    """Score and write all files of a run; ``run`` goes into ``run.json`` beside the settings.
+
+    ``totals`` there are of all sessions that worked on these calls, each of which stands in ``sessions``.
+
+    Raises
+    ------
+    InputError
+        Nothing has been answered yet. ``run.json`` and ``attempts.parquet``, which say why, are written before.
+    """
+    asked = asked_of_cache(table)
+    facts = {
+        "run": dict(run),
+        "totals": cache.totals(asked).row(0, named=True),
+        "sessions": cache.totals(asked, by_session=True).to_dicts(),
+        "audit": _settings_of(audit),
+    }
     results.write_parquet(attempts_table(table, cache), folder / "attempts.parquet")
+    try:
+        scores = score_audit(audit, table, cache)
+    except InputError:
+        results.write_json(facts, folder / "run.json")
+        raise
+    write_scores(scores, folder, facts)
     return scores
 
 

@@ -17,6 +17,9 @@ SCHEMA: dict[str, pl.DataType] = {
     "repeat": pl.Int64(),
     "identity": _SHARED,
     "wire_model": _SHARED,
+    "endpoint": _SHARED,
+    "dialect": _SHARED,
+    "max_output_tokens": pl.Int64(),
 }
 
 
@@ -24,6 +27,7 @@ def plan_table(plan: Plan) -> pl.DataFrame:
     """Walk the plan once and keep what joins it with stored attempts; bodies are not kept.
 
     ``wire_model`` and ``identity`` are what the cache verifies: the model id and the endpoint as they go out.
+    ``dialect`` and ``max_output_tokens`` are what reading a reply takes.
     """
     wire = {asked.model.name: asked.model.id for asked in plan.asked}
     columns: dict[str, list[object]] = {name: [] for name in SCHEMA}
@@ -37,6 +41,9 @@ def plan_table(plan: Plan) -> pl.DataFrame:
         columns["repeat"].append(call.repeat)
         columns["identity"].append(plan.endpoints[call.endpoint].identity)
         columns["wire_model"].append(wire[call.model])
+        columns["endpoint"].append(call.endpoint)
+        columns["dialect"].append(plan.endpoints[call.endpoint].dialect)
+        columns["max_output_tokens"].append(call.output_tokens)
     return pl.DataFrame(columns, schema=SCHEMA)
 
 

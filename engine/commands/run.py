@@ -16,6 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Plan, look up, call, score."""
-    from ..audit.command import run_audit
+    from ..audit.command import RunOptions, run_audit
 
-    return run_audit(args.audit, args.out, args.cache, yes=args.yes, debug=args.debug)
+    options = RunOptions(out=args.out, cache=args.cache, yes=args.yes, debug=args.debug)
+    return run_audit(args.audit, options)

@@ -1,0 +1,69 @@
+"""How a run ended: what goes into ``run.json``, and what a person is told, with the command that goes on."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ..plan import Plan
+from ..scheduling.breakers import Stopped
+from ..scheduling.summaries import RunSummary
+from ..terminal import inert
+
+_KEY_STATUSES = (401, 403)
+_WHY = {
+    "interrupted": "interrupted",
+    "budget": "the budget is spent; to go on, raise budget_usd",
+    "deadline": "out of time",
+    "journal": "results can no longer be written; make room on the disk",
+}
+
+
+def run_facts(summary: RunSummary | None, session: str, hits: int) -> dict[str, Any]:
+    """What ``run.json`` says of this session; ``session`` is the name under which its attempts are stored."""
+    facts: dict[str, Any] = {"from_cache": hits, "calls_made": 0, "ended": "complete", "session": None}
+    if summary is not None:
+        facts |= asdict(summary)
+        facts["outcomes"] = {name.value: count for name, count in summary.outcomes.items()}
+        facts["calls_made"] = summary.attempts
+        facts["session"] = session
+    return facts
+
+
+def say_end(console: Console, summary: RunSummary | None, plan: Plan, again: Sequence[str]) -> None:
+    """Tell how many calls were made, what was given up and why, and how to go on."""
+    if summary is None:
+        console.print("0 calls made")
+        return
+    console.print(f"{summary.attempts} calls made in {summary.elapsed_s:.1f} s", highlight=False)
+    for stopped in summary.stopped:
+        words = stopped.message or stopped.reason or stopped.outcome
+        told = f"stopped: {stopped.scope} {stopped.name}: {words}{_key_hint(stopped, plan)}"
+        console.print(Text(inert(told), style="red"), soft_wrap=True)
+    for pool, why in summary.parked.items():
+        console.print(Text(inert(f"parked: {pool}: {why}"), style="red"), soft_wrap=True)
+    for trace in summary.internal_errors[:1]:
+        console.print(Text(inert(trace.strip().splitlines()[-1]), style="red"), soft_wrap=True)
+    if summary.exit_code:
+        say_how_to_go_on(console, _WHY.get(summary.ended, "partial"), again)
+
+
+def say_how_to_go_on(console: Console, why: str, again: Sequence[str]) -> None:
+    """Print the command that goes on, whole in one line."""
+    console.print(f"{why}: to go on, {shlex.join(again)}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _key_hint(stopped: Stopped, plan: Plan) -> str:
+    """Where the key comes from, for who must mend it; never the key."""
+    if stopped.http_status not in _KEY_STATUSES:
+        return ""
+    asked = [one for one in plan.asked if f"{stopped.name} / ".startswith(f"{one.model.name} / ")]
+    names = sorted({one.endpoint.api_key_env for one in asked if one.endpoint.api_key_env is not None})
+    if not names:
+        return " (no key was sent: the endpoint has no api_key_env)"
+    return f" (the key is the value of the environment variable {' or '.join(names)})"
