@@ -18,30 +18,46 @@ from .streams import high_below, key, low_below, word
 
 # Resamples that share one scratch array: enough to hide its allocation, few enough to spread over threads.
 _BLOCK = 32
+# Draws whose indices are held at a time: an even number, and few enough for the first cache.
+_PIECE = 2048
+
+
+@device
+def _mean_of_resample(values: NDArray[np.float64], state: np.uint64, indices: NDArray[np.uint32]) -> float:
+    """Return the mean of one resample, a piece of draws at a time, in four registers.
+
+    Indices first, sums after: then hashing runs in vectors and four sums in parallel, 2.3 G draws/s on a core. In
+    one loop LLVM does neither (1.1 G draws/s, and half of it with more registers; numba 0.68, AVX-512).
+    """
+    n = len(values)
+    size = np.uint64(n)
+    a = b = c = d = 0.0
+    for start in range(0, n, _PIECE):
+        drawn = min(_PIECE, n - start)
+        for pair in range((drawn + 1) // 2):
+            bits = word(state, start // 2 + pair)
+            indices[2 * pair] = high_below(bits, size)
+            indices[2 * pair + 1] = low_below(bits, size)
+        for i in range(drawn // 4):
+            a += values[indices[4 * i]]
+            b += values[indices[4 * i + 1]]
+            c += values[indices[4 * i + 2]]
+            d += values[indices[4 * i + 3]]
+        for i in range(4 * (drawn // 4), drawn):
+            a += values[indices[i]]
+    return ((a + b) + (c + d)) / n
 
 
 @kernel(parallel=True)
 def resample_means(
     values: NDArray[np.float64], seed: int, stream: int, first: int, count: int
 ) -> NDArray[np.float64]:
-    """Return the mean of each resample of the values.
-
-    Two registers: with four, or with eight, LLVM packs the hashes of neighbouring words into vectors and the loop
-    takes twice as long (measured with numba 0.68 on AVX-512).
-    """
+    """Return the mean of each resample of the values."""
     out = np.empty(count)
-    n = len(values)
-    size = np.uint64(n)
-    for r in numba.prange(count):
-        state = key(seed, stream, first + r)
-        a = b = 0.0
-        for pair in range(n // 2):
-            bits = word(state, pair)
-            a += values[high_below(bits, size)]
-            b += values[low_below(bits, size)]
-        if n & 1:
-            a += values[high_below(word(state, n // 2), size)]
-        out[r] = (a + b) / n
+    for block in numba.prange((count + _BLOCK - 1) // _BLOCK):
+        indices = np.empty(min(_PIECE, len(values)) + 1, dtype=np.uint32)
+        for r in range(block * _BLOCK, min(count, (block + 1) * _BLOCK)):
+            out[r] = _mean_of_resample(values, key(seed, stream, first + r), indices)
     return out
 
 

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from molaudit.kernels import _bootstrap_draws, _bootstrap_pairs, _bootstrap_select, bootstrap, streams
+from molaudit.kernels import (
+    _bootstrap_draws,
+    _bootstrap_nested,
+    _bootstrap_pairs,
+    _bootstrap_select,
+    bootstrap,
+    streams,
+)
 from molaudit.kernels.bootstrap import Interval, Method, Statistic
 
 RESAMPLES = 20_000
@@ -167,6 +174,13 @@ def test_nested_counts_follow_their_multinomial():
     common = expected > 5
     chi2 = ((seen - expected)[common] ** 2 / expected[common]).sum()
     assert chi2 < stats.chi2.ppf(1 - 1e-6, common.sum())
+
+
+@pytest.mark.parametrize("trials", [1, 3, 10, 50, 500, 20_000])
+def test_what_the_tables_leave_out_is_below_what_a_draw_resolves(trials):
+    for p in (1e-4, 0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.95, 0.9999):
+        low, high = _bootstrap_nested._spread(trials, p)
+        assert stats.binom.cdf(low - 1, trials, p) + stats.binom.sf(high, trials, p) < 2**-53
 
 
 @pytest.mark.parametrize(("m1", "m2", "m3", "n"), [(150, 60, 20, 500), (900, 500, 30, 2000), (5, 5, 0, 5)])
