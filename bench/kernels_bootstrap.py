@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from molaudit.kernels import bootstrap
 from molaudit.kernels._bootstrap_draws import resample_means
 from molaudit.kernels._bootstrap_nested import NestedTables, resample_nested
-from molaudit.kernels._bootstrap_select import CHUNK
 from molaudit.kernels.bootstrap import Statistic
 from molaudit.kernels.streams import BOOTSTRAP
 
@@ -25,6 +24,7 @@ Contender = tuple[str, int, float, str]
 SEED = 1
 PACK = 2.0**17  # counts of up to 131,071 pairs, three in one double
 NESTED_CELL = (150, 60, 20, 500)
+CHUNK = 16_384  # resamples whose counts stay in the cache: fresh memory would cost more than the draws
 
 
 def c_means(library: ctypes.CDLL, x: Floats, resamples: int, threads: int) -> Floats:
