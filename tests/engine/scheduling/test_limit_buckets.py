@@ -202,6 +202,18 @@ def test_an_episode_cuts_the_window_once():
     assert limiter.window.limit == 25.0
 
 
+def test_the_rejections_of_one_episode_count_once():
+    limiter = Limiter(PoolLimits(in_flight=100), RetryPolicy(), 0.0)
+    limiter.ramp.skip()
+    tickets = [limiter.launch(1.0, 0.0) for _ in range(50)]
+    limiter.finish(tickets[20], Reply.THROTTLED, 0.1, used=0.0, hint_s=5.0)
+    learned, window = limiter.rate, limiter.window.limit
+    for ticket in tickets[21:]:
+        limiter.finish(ticket, Reply.THROTTLED, 0.2, used=0.0, hint_s=5.0)
+    assert (limiter.rate, limiter.window.limit) == (learned, window) == (10.0, 70.0)
+    assert limiter.gate.wait(0.2) == pytest.approx(5.11)
+
+
 def test_a_single_overload_without_hint_leaves_the_gate_open():
     limiter = Limiter(PoolLimits(in_flight=100), RetryPolicy(), 0.0)
     tickets = [limiter.launch(1.0, 0.0) for _ in range(3)]

@@ -69,8 +69,8 @@ async def test_identical_calls_in_flight_are_made_once(bench):
 @pytest.mark.parametrize("one_stream", [True, False])
 async def test_a_slow_model_does_not_hold_up_another(bench, one_stream):
     slow = bench.calls(400, model="slow")
-    fast = bench.calls(400, start=400, model="fast")
-    mixed = [call for pair in zip(slow, fast, strict=True) for call in pair]
+    fast = bench.calls(4000, start=400, model="fast")
+    mixed = [call for n in range(400) for call in (slow[n], *fast[10 * n : 10 * n + 10])]
     provider = bench.provider(latency=lambda call: 100.0 if call.model == "slow" else 1.0)
     progress, ends = Progress(), {}
 
@@ -79,10 +79,10 @@ async def test_a_slow_model_does_not_hold_up_another(bench, one_stream):
 
     plan = mixed if one_stream else {"slow": slow, "fast": fast}
     await bench.run(provider, plan, PoolLimits(in_flight=20), record=record, progress=progress)
-    # Alone with half of the slots, the fast model needs 400 / 10 s and the start.
-    assert ends["fast"] < 45
-    # And the slow one has all slots afterwards: 400 calls of 100 s on 20 slots take 2,000 s.
-    assert ends["slow"] < 2250
+    # 19 slots while the slow model's first call is out for 100 s, half of the 20 for the 2,100 calls then left.
+    assert ends["fast"] < 340
+    # And the slow one has all slots afterwards: on 10 slots 20 calls, then 380 calls of 100 s on 20 slots.
+    assert ends["slow"] < 2350
 
 
 async def test_a_plan_in_blocks_is_served_evenly_by_its_streams(bench):
