@@ -69,7 +69,7 @@ def test_every_fault_is_survived_with_nothing_lost_and_nothing_asked_twice(bench
 
 
 def test_two_runs_one_after_another_in_one_process_work(bench):
-    with start_process(ServeSettings()) as url:
+    with start_process(ServeSettings(latency="0.05")) as url:
         for _ in range(2):
             summary, _, _ = run_against(url, bench, 100, PoolLimits(in_flight=20))
             assert (summary.answered, summary.exit_code) == (100, 0)
