@@ -8,18 +8,21 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from molaudit.kernels import figures, simulate
+from molaudit.kernels import figures, skill
 
 from .pairs import Pairs
 from .power import chance_of_flag
 from .settings import ScoreSettings
 from .source_units import convert_back
-from .verdicts import MIN_TRIALS
+from .verdicts import MIN_TRIALS, calling_level
 
 FEW_ANSWERS_SHARE = 0.20
 SKILL_P = 0.05
 SKILL_DRAWS = 2_000
 LOW_POWER_RATE = 0.05
+STRUCTURELESS_SHARE = 0.095
+"""Chance of the next figure where the density of the labels has no structure (METHOD 1.3)."""
+
 COMPUTABLE_SHARE = 0.50
 COMPUTABLE_SAMPLE = 300
 COMPUTABLE_MIN_LABELS = 20
@@ -28,7 +31,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def add(
-    cells: pl.DataFrame, met: Pairs, settings: ScoreSettings, level: float
+    cells: pl.DataFrame, met: Pairs, settings: ScoreSettings, level: float | None = None
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Add ``n_distinct, top_share, p12_skill, cautions`` to every cell.
 
@@ -37,7 +40,7 @@ def add(
     cells
         Judged cells, in order of ``cell`` of ``met.frame``.
     level
-        The p at which one more rung of the run would be called; power is reckoned there.
+        The p at which power is reckoned; default: where one more rung of the cell's own family would be called.
 
     Returns
     -------
@@ -48,13 +51,14 @@ def add(
     computable = computable_benchmarks(met.labels, cells["benchmark"].unique(maintain_order=True).to_list())
     cells = _with_source_counts(cells, met, settings)
     pooled = _several_samples(met.frame) if settings.pooled else set()
+    levels = calling_levels(cells, settings.alpha) if level is None else [level] * cells.height
     texts = []
     for index, row in enumerate(cells.iter_rows(named=True)):
         found = {
-            "skill": row["p12_skill"] is not None and row["p12_skill"] >= SKILL_P,
+            "skill": _skill_explains(row, settings),
             "few answers": (row["top_share"] or 0.0) > FEW_ANSWERS_SHARE,
             "computable": row["benchmark"] in computable,
-            "low power": _low_power(row, level, settings),
+            "low power": _low_power(row, levels[index], settings),
             "pooled samples": index in pooled,
             "source unit": row["benchmark"] in settings.source_units,
         }
@@ -121,21 +125,45 @@ def _skill(frame: pl.DataFrame, cells: pl.DataFrame, settings: ScoreSettings) ->
             out.append(None)
             continue
         out.append(
-            simulate.skill_p(
-                part["label"].to_numpy(), part["value"].to_numpy(), draws=SKILL_DRAWS, seed=settings.seed
-            )
+            skill.skill_p(part["label"].to_numpy(), part["value"].to_numpy(), SKILL_DRAWS, seed=settings.seed)
         )
     return pl.Series(out, dtype=pl.Float64).fill_nan(None)
 
 
+def _skill_explains(row: Mapping[str, object], settings: ScoreSettings) -> bool:
+    """Whether accuracy alone could explain R12: only where R12 is called is there anything to explain."""
+    q12, p = row["q12"], row["p12_skill"]
+    return isinstance(q12, float) and q12 < settings.alpha and isinstance(p, float) and p >= SKILL_P
+
+
+def calling_levels(cells: pl.DataFrame, alpha: float) -> list[float]:
+    """Return for each cell the p at which one more rung of its family, one condition and effort, would be called."""
+    numbered = cells.with_row_index("at")
+    levels = [0.0] * cells.height
+    for part in numbered.partition_by("condition", "effort"):
+        level = calling_level(part, alpha)
+        for at in part["at"].to_list():
+            levels[at] = level
+    return levels
+
+
 def _low_power(row: Mapping[str, object], level: float, settings: ScoreSettings) -> bool:
-    """Whether a true verbatim rate of 5 % would be missed more often than not at the run's level."""
-    n, m1 = int(str(row["n_usable"])), int(str(row["m1"]))
+    """Whether a true verbatim rate of 5 % would be missed more often than not at this level."""
+    n, m1, m2, m3 = (int(str(row[name])) for name in ("n_usable", "m1", "m2", "m3"))
     floor12, floor23 = row["floor12"], row["floor23"]
     if n == 0 or not isinstance(floor12, float) or not isinstance(floor23, float):
         return True
+    # What is right to three figures may be recited: the shares without recitation are those of the rest.
     chance = chance_of_flag(
-        n, LOW_POWER_RATE, first=m1 / n, floor12=floor12, floor23=floor23, level=level, seed=settings.seed
+        n,
+        LOW_POWER_RATE,
+        first=(m1 - m3) / (n - m3) if n > m3 else 1.0,
+        second=min(floor12, (m2 - m3) / (m1 - m3)) if m1 - m3 >= MIN_TRIALS else floor12,
+        third=min(floor23, STRUCTURELESS_SHARE),
+        floor12=floor12,
+        floor23=floor23,
+        level=level,
+        seed=settings.seed,
     )
     return chance < 0.5
 
