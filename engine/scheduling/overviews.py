@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import inf
 from typing import Protocol
 
 import anyio
@@ -117,7 +116,7 @@ def _pool(pool: Pool, now: float) -> PoolSnapshot:
         pool=pool.name,
         queued=queued,
         running=running,
-        waiting=queued if closed > 0 or limiter.wait(0.0, now) not in {0.0, inf} else 0,
+        waiting=queued if closed > 0 or limiter.pacer.holding else 0,
         retrying=sum(lane.retrying for lane in lanes),
         done=sum(lane.done for lane in lanes),
         failed=sum(lane.failed for lane in lanes),

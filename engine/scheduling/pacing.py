@@ -48,6 +48,11 @@ class Pacer:
             start = max(1.0, (1 - safety) * stated_rpm) if burst is None else burst
             self.bucket = Bucket(self.learner.rate, self._burst(self.learner.rate), start, now)
 
+    @property
+    def holding(self) -> bool:
+        """Whether the next request waits for its turn in time."""
+        return self._held
+
     def wait(self, now: float) -> float:
         """Seconds until the next request may go."""
         if self.bucket is None:
