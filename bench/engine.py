@@ -1,8 +1,8 @@
 """The engine beside its floor and its peers, on a simulated server in another process.
 
-``python -m molaudit.bench.engine [--quick] [--out DIR] [--peers ...] [--big] [--kill]``. Each figure is a process
-from start to exit, and counts only if the server has answered every call exactly once. Other Pythons may hold the
-peers, see `engine_peers`.
+``python -m molaudit.bench.engine [--quick] [--out DIR] [--peers ...] [--repeats N] [--big] [--kill]``. Each figure
+is a process from start to exit, and counts only if the server has answered every call exactly once. Other Pythons
+may hold the peers, see `engine_peers`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from . import engine_tables as tables
 from . import engine_workload as workloads
 from .engine_peers import Peer, find, modules
 from .engine_runs import run_ours
-from .engine_scenarios import EngineRow, as_dicts, rerun_rows, run_scenario, scenarios
+from .engine_scenarios import EngineRow, as_dicts, medians, rerun_rows, run_scenario, scenarios
 
 
 def rows(quick: bool, *, peers: set[str] | None = None) -> list[dict[str, Any]]:
@@ -29,9 +29,18 @@ def rows(quick: bool, *, peers: set[str] | None = None) -> list[dict[str, Any]]:
 
 
 def measure(
-    quick: bool, *, peers: set[str] | None, say: Callable[[str], None], tasks: set[int] | None = None
+    quick: bool,
+    *,
+    peers: set[str] | None,
+    say: Callable[[str], None],
+    tasks: set[int] | None = None,
+    repeats: int = 1,
 ) -> tuple[list[EngineRow], list[str]]:
-    """Measure all tasks, or those of the given numbers (from 0; the last is the rerun); returns rows and notes."""
+    """Measure all tasks, or those of the given numbers (from 0; the last is the rerun); returns rows and notes.
+
+    With ``repeats`` each engine has its turn so many times, one after another, and the run of median time counts: a
+    machine that others use as well is not equally slow all the time.
+    """
     found, notes = find(peers)
     measured: list[EngineRow] = []
     listed = scenarios(quick)
@@ -40,9 +49,14 @@ def measure(
         for number, scenario in enumerate(listed):
             if tasks is None or number in tasks:
                 able = _able(found, measured, scenario.workload.calls, scenario.timeout_s, notes)
-                measured += run_scenario(scenario, Path(name) / f"task{number}", able, say)
+                turns = [
+                    run_scenario(scenario, Path(name) / f"task{number}-{turn}", able, say)
+                    for turn in range(repeats)
+                ]
+                measured += medians([row for turn in turns for row in turn])
         if tasks is None or len(listed) in tasks:
-            measured += rerun_rows(listed[0], Path(name) / "rerun", say)
+            turns = [rerun_rows(listed[0], Path(name) / f"rerun{turn}", say) for turn in range(repeats)]
+            measured += medians([row for turn in turns for row in turn])
     return measured, notes
 
 
@@ -77,13 +91,18 @@ def _able(
 
 
 def run_bench(
-    out: Path, quick: bool, *, peers: set[str] | None = None, tasks: set[int] | None = None
+    out: Path,
+    quick: bool,
+    *,
+    peers: set[str] | None = None,
+    tasks: set[int] | None = None,
+    repeats: int = 1,
 ) -> list[dict[str, Any]]:
     """Measure, print the tables, and write ``engine.json`` and ``engine.md`` to ``out``; returns the rows."""
     console = Console()
     about = tables.environment()
     measured, notes = measure(
-        quick, peers=peers, say=lambda text: console.print(text, markup=False), tasks=tasks
+        quick, peers=peers, say=lambda text: console.print(text, markup=False), tasks=tasks, repeats=repeats
     )
     tables.show(console, measured)
     for note in notes:
@@ -101,6 +120,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a twentieth of each task")
     parser.add_argument("--peers", nargs="*", choices=modules(), help="only these; none named: ours alone")
     parser.add_argument("--tasks", type=int, nargs="+", metavar="N", help="only these, from 0")
+    parser.add_argument(
+        "--repeats", type=int, default=1, metavar="N", help="turns of each engine; medians count"
+    )
     parser.add_argument("--out", type=Path, default=Path("bench-out"), help="where the tables go")
     parser.add_argument("--big", action="store_true", help="132,000 calls: memory, lag, rerun")
     parser.add_argument("--kill", action="store_true", help="25 kill -9 at random moments")
@@ -117,6 +139,7 @@ def main() -> None:
         options.out,
         options.quick,
         peers=None if options.peers is None else set(options.peers),
+        repeats=options.repeats,
         tasks=None if options.tasks is None else set(options.tasks),
     )
 

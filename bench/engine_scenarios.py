@@ -217,6 +217,26 @@ def row_of(
     )
 
 
+def medians(rows: list[EngineRow]) -> list[EngineRow]:
+    """Choose of each engine's rows the one of median seconds (the lower of two), and compare with ours again.
+
+    A run that does not count keeps its engine from having a median: it is the row, and says why.
+    """
+    chosen: list[EngineRow] = []
+    for peer in dict.fromkeys(row.peer for row in rows):
+        own = [row for row in rows if row.peer == peer]
+        failed = [row for row in own if row.seconds is None]
+        timed = sorted((row for row in own if row.seconds is not None), key=lambda row: row.seconds or 0.0)
+        chosen.append(failed[0] if failed else timed[(len(timed) - 1) // 2])
+    ours = next((row.seconds for row in chosen if row.peer.startswith(OURS)), None)
+    return [
+        replace(row, ratio_to_ours=row.seconds / ours)
+        if ours and row.seconds and not row.peer.startswith(OURS)
+        else row
+        for row in chosen
+    ]
+
+
 def line(row: EngineRow) -> str:
     """One line for a person who waits."""
     seconds = "   -  " if row.seconds is None else f"{row.seconds:6.2f}"

@@ -22,6 +22,7 @@ _COLUMNS: tuple[tuple[str, Callable[[EngineRow], str]], ...] = (
     ("whole process, s", lambda row: _number(row.seconds, 2)),
     ("/ ours", lambda row: _number(row.ratio_to_ours, 2)),
     ("call phase, calls/s", lambda row: _number(row.call_phase_per_second, 0)),
+    ("CPU s", lambda row: _number(row.cpu_seconds or None, 2)),
     ("peak MB", lambda row: _number(row.peak_mb or None, 0)),
     ("429s", lambda row: str(row.rejected_429)),
     ("unanswered", lambda row: str(row.unanswered)),
