@@ -48,9 +48,9 @@ def reference_r(
     low, high = (values.min(), values.max()) if bounds is None else bounds
     predict = simulate.window if form == "window" else simulate.first_figure
     predicted = np.clip(predict(values, seed, draws), low, high)
+    if np.ptp(values) == 0 or not np.ptp(predicted, axis=1).all():
+        return None
     x = values - values.mean()
     y = predicted - predicted.mean(axis=1, keepdims=True)
     scale = np.sqrt((x @ x) * (y * y).sum(axis=1))
-    if not (scale > 0).all():
-        return None
     return float(((y @ x) / scale).mean())

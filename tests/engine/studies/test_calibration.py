@@ -1,0 +1,161 @@
+"""What the verdicts are worth: models whose memory is known must be flagged as they deserve.
+
+The seeds of a model are independent runs. A share is compared with its nominal value by an exact binomial tail; each
+such comparison raises a false alarm in one of 10,000 runs, and a fixed seed repeats the same run.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import binom
+from shared_data import DATA, needs_data
+
+from molaudit.engine.errors import InputError
+from molaudit.engine.studies import calibration, predictors
+from molaudit.engine.studies.calibration import calibrate
+from molaudit.engine.studies.floors_table import usable_labels
+from molaudit.engine.studies.pairs import label_values
+from molaudit.storage import benchmarks, imports
+
+ALARM = 1e-4
+EMBEDDED = "crc-boiling-points"
+REAL = ("esol", "ld50", "caco2", "qm7")
+
+
+def labels_of(name: str) -> predictors.Floats:
+    if name == EMBEDDED:
+        frame = benchmarks.embedded(name).frame.with_columns(benchmark=pl.lit(name))
+        read = imports.labels_from_frame(frame)
+    else:
+        read = imports.load_labels(DATA / "benchmarks" / f"{name}.csv")
+    values = label_values(read.frame, "stripped")
+    return usable_labels(values, values["benchmark"][0])
+
+
+@cache
+def table(name: str, seeds: int) -> pl.DataFrame:
+    return calibrate(name, labels_of(name), seeds=seeds)
+
+
+def assert_at_most(share: float, nominal: float, runs: int) -> None:
+    k = round(share * runs)
+    assert binom.sf(k - 1, runs, nominal) > ALARM, f"{k} of {runs} at a nominal {nominal}"
+
+
+def check_no_memory(rows: pl.DataFrame) -> None:
+    """Draws and both reference predictors are flagged no more often than nominal."""
+    without = rows.filter(pl.col("kind").is_in(["blind", "reference"]))
+    assert without["model"].to_list() == ["draws", "window", "first figure"]
+    for row in without.to_dicts():
+        assert_at_most(row["flagged"], 0.05, row["seeds"])
+
+
+def check_few_answers(rows: pl.DataFrame) -> None:
+    """Constants and modal digits may beat a floor that averages over prefixes; then it is said."""
+    flagged = rows.filter(pl.col("kind").is_in(["constant", "modal"]) & (pl.col("flagged") > 0))
+    assert flagged.filter(pl.col("kind") == "constant").height > 0
+    for row in flagged.to_dicts():
+        assert row["few_answers"] == 1.0, row["model"]
+        assert row["stands"] == 0.0
+        # The matched floor is itself a test of each rung, at 5 %.
+        runs = round(row["looked_at"] / row["flagged"])
+        assert_at_most(row["matched_agrees"] * row["looked_at"] / runs, 0.10, runs)
+
+
+def check_skilled(rows: pl.DataFrame) -> None:
+    """Skill alone moves R12 and hardly R23; what it moves carries the caution."""
+    skilled = rows.filter(pl.col("kind") == "skilled")
+    rates = skilled["flagged12"].to_list()
+    assert rates[-1] > 0.9
+    assert rates == sorted(rates) or max(-np.diff(rates)) < 0.02
+    for row in skilled.to_dicts():
+        if row["R23"] < 0.14:  # QM7 at r = 0.98 and 0.99 is accurate to the third figure
+            assert_at_most(row["flagged23"], 0.05, row["seeds"])
+        if row["looked_at"]:
+            # p12_skill is below 0.05 in 5 % of all runs, whatever share of them is flagged; the scale, estimated from
+            # the same answers, adds a little.
+            runs = round(row["looked_at"] / row["flagged"])
+            plain = (1 - row["skill"]) * row["looked_at"]
+            assert_at_most(plain / runs, 0.07, runs)
+        if row["flagged"] > 0.8:
+            assert row["skill"] > 0.85, row["model"]
+
+
+def check_reciters(rows: pl.DataFrame) -> None:
+    """A tenth recited is seen nearly always, stands, and is rarely taken for skill."""
+    reciter = {row["model"]: row for row in rows.filter(pl.col("kind") == "reciter").to_dicts()}
+    for name in ("reciter 10%", "reciter 20%"):
+        assert reciter[name]["flagged"] > 0.97
+        assert reciter[name]["stands"] > 0.97
+        assert reciter[name]["skill"] < 0.4
+    rates = [row["flagged"] for row in reciter.values()]
+    assert rates == sorted(rates)
+    assert all(row["flagged_low"] <= row["flagged"] <= row["flagged_high"] for row in reciter.values())
+
+
+CHECKS = (check_no_memory, check_few_answers, check_skilled, check_reciters)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_calibration_holds_on_the_embedded_boiling_points(check) -> None:  # type: ignore[no-untyped-def]
+    check(table(EMBEDDED, 60))
+
+
+@pytest.mark.slow
+@needs_data
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("name", REAL)
+def test_calibration_holds_on_real_benchmarks(name: str, check) -> None:  # type: ignore[no-untyped-def]
+    check(table(name, 200))
+
+
+def test_every_seed_is_judged_as_a_family_of_two_tests() -> None:
+    # Two runs of 40: the first agrees at two figures in 12 of 40 (p12 by hand), the second nowhere.
+    labels = np.full((2, 40), 3.14)
+    answers = np.full((2, 40), 9.99)
+    answers[0] = 3.36
+    answers[0, :12] = 3.11
+    fitted = calibration.floors.Floors(40, *[0.1] * 11)
+    judged = calibration.judge_runs(answers, labels, fitted, 0.05)
+    assert judged.select("m1", "m2", "m3").rows() == [(40, 12, 0), (0, 0, 0)]
+    assert judged["q12"][0] == pytest.approx(2 * binom.sf(11, 40, 0.1), rel=1e-9)
+    assert judged["verdict"].to_list() == ["flagged", "no-signal"]
+
+
+def test_modal_answers_are_learned_on_labels_that_are_not_asked() -> None:
+    # Each label has digits of its own: only memory of the label itself could give its second figure.
+    labels = np.array([1.05 + 0.01 * i for i in range(44)])
+    asking = predictors.task(labels, 22, 30, 0)
+    answers = predictors.modal(asking, knows_first=True)
+    for asked, answered in zip(asking.asked, answers, strict=True):
+        assert not set(answered.tolist()) & set(labels[asked].tolist())
+    all_asked = predictors.modal(predictors.task(labels, 44, 3, 0), knows_first=True)
+    assert (np.isnan(all_asked).sum(axis=1) == 22).all()
+
+
+def test_constants_sit_in_steep_prefixes() -> None:
+    spread = np.array([float(f"{d}.{i}7") for d in (2, 3) for i in range(1, 9)] * 5)
+    steep = np.full(30, 4.44)
+    found = predictors.constants(np.concatenate([spread, steep, [4.13, 4.88]]), 500)
+    assert found["modal"] == 4.44
+    assert found["steep R12"] == 4.44
+
+
+def test_too_few_labels_are_said() -> None:
+    with pytest.raises(InputError, match="found 12 labels"):
+        calibrate("few", np.linspace(1.01, 2.03, 12), seeds=2)
+
+
+def test_same_seed_gives_the_same_table() -> None:
+    labels = labels_of(EMBEDDED)[:300]
+    models = predictors.predictors(labels, 100)
+    chosen = [model for model in models if model.name in ("draws", "reciter 10%", "modal, true first figure")]
+    one, two, other = (
+        calibrate("b", labels, models=chosen, n=100, seeds=10, seed=s, repeats=200) for s in (3, 3, 4)
+    )
+    assert one.equals(two)
+    assert not one.equals(other)
