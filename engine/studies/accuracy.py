@@ -20,7 +20,7 @@ def errors_by_cell(frame: pl.DataFrame, cells: int, settings: ScoreSettings) -> 
     """
     out: dict[str, list[float | None]] = {f"{m}{end}": [] for m in MEASURES for end in ("", "_low", "_high")}
     used = frame.filter(pl.col("parsed") & pl.col("value").is_finite())
-    parts = used.select("cell", "molecule", "value", "label").partition_by("cell", as_dict=True)
+    parts = used.select("cell", "label_row", "value", "label").partition_by("cell", as_dict=True)
     for cell in range(cells):
         part = parts.get((cell,))
         if part is None:
@@ -29,7 +29,7 @@ def errors_by_cell(frame: pl.DataFrame, cells: int, settings: ScoreSettings) -> 
             continue
         cluster = None
         if settings.pooled:
-            cluster = part["molecule"].rank("dense").cast(pl.Int64).to_numpy() - 1
+            cluster = part["label_row"].rank("dense").cast(pl.Int64).to_numpy() - 1
         measured = bootstrap.errors(
             part["value"].to_numpy(),
             part["label"].to_numpy(),

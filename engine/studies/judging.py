@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from ..errors import InputError
-from .verdicts import Correction, judge
+from .settings import Correction
+from .verdicts import judge
 
 ADDED = ("p12", "p23", "q12", "q23", "verdict", "evidence", "regime", "hit3", "hit3_upper")
 

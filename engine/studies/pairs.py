@@ -14,15 +14,16 @@ answer_short       the answer carries fewer figures than the settings require
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polars as pl
 
-from ..answers.labels import MISSING, NOT_A_NUMBER, NOT_FINITE, read_labels
-from ..answers.numbers import parse_column
+from ..answers.labels import read_labels
 from ..errors import InputError
+from .distinct import numbered
+from .reading import read_answers
 from .settings import ScoreSettings
+from .several_values import choose_values
 
 CELL = ("benchmark", "model", "condition", "effort")
 
@@ -97,17 +98,15 @@ def pair(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -
     notes: list[str] = []
     values = label_values(labels, settings.figures)
     answers = _with_benchmark(answers, values, notes)
-    joined = _join(_read(answers, values), values, notes)
+    joined = _join(read_answers(answers, values), values, notes)
+    if settings.several_values:
+        joined = choose_values(joined, values, settings, notes)
     return Pairs(_with_cell(_mark(joined, settings)), values, tuple(notes))
 
 
 def _with_cell(frame: pl.DataFrame) -> pl.DataFrame:
     """Number the cells from 0 in order of first appearance."""
-    # Hashing four text columns of every answer costs more than all counting; most of them hold one value.
-    vary = [name for name in CELL if not frame[name].eq_missing(frame[name].first()).all()] or ["model"]
-    cells = frame.select(vary).unique(maintain_order=True).with_row_index("cell")
-    cells = cells.with_columns(pl.col("cell").cast(pl.Int64))
-    return frame.join(cells, on=vary, how="left", nulls_equal=True, maintain_order="left")
+    return frame.with_columns(cell=numbered(frame, CELL))
 
 
 def label_values(labels: pl.DataFrame, figures: str) -> pl.DataFrame:
@@ -135,7 +134,7 @@ def _with_benchmark(answers: pl.DataFrame, labels: pl.DataFrame, notes: list[str
     if missing and len(known) > 1:
         raise InputError(
             f"{_file_of(answers)}: {missing} answers name no benchmark, and the labels hold {len(known)}: "
-            f"{', '.join(map(repr, known[:5]))}; add a column 'benchmark' to the answers"
+            f"{_listed(known)}; add a column 'benchmark' to the answers"
         )
     answers = answers.with_columns(pl.col("benchmark").fill_null(known[0]))
     unknown = [name for name in named if name not in known]
@@ -144,62 +143,25 @@ def _with_benchmark(answers: pl.DataFrame, labels: pl.DataFrame, notes: list[str
             f"benchmark: the answers call it {named[0]!r}, the labels {known[0]!r}; taken as the same"
         )
         return answers.with_columns(benchmark=pl.lit(known[0]))
+    if unknown and len(unknown) == len(named) and not missing:
+        raise InputError(
+            f"{_file_of(answers)}: no benchmark in common; the answers name {_listed(named)}, the labels hold "
+            f"{_listed(known)} (labels without a column 'benchmark' go by the name of their file); "
+            "give both tables the same names"
+        )
     if unknown:
-        notes.append(f"benchmark: no labels for {', '.join(map(repr, unknown[:5]))}; labels hold {known[:5]}")
+        notes.append(f"benchmark: no labels for {_listed(unknown)}; the labels hold {_listed(known)}")
     return answers
+
+
+def _listed(names: list[str], most: int = 5) -> str:
+    return ", ".join(map(repr, names[:most])) + (
+        f" and {len(names) - most} more" if len(names) > most else ""
+    )
 
 
 def _file_of(frame: pl.DataFrame) -> str:
     return str(frame["file"][0]) if frame.height and "file" in frame.columns else "input"
-
-
-def _read(answers: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    """Read every answer: reply text by the parser (in its benchmark's unit), numbers as written."""
-    is_text = answers["answer"].is_not_null() | answers["prediction"].is_null()
-    parts = []
-    if not is_text.all():
-        numbers = answers.filter(~is_text)
-        parts.append(numbers.drop("answer", "prediction").hstack(_read_predictions(numbers["prediction"])))
-    for unit, texts in _by_unit(answers.filter(is_text), labels):
-        parts.append(texts.drop("answer", "prediction").hstack(_read_replies(texts["answer"], unit)))
-    return pl.concat(parts).with_columns(pl.col("answer_figures").cast(pl.Int64))
-
-
-def _by_unit(answers: pl.DataFrame, labels: pl.DataFrame) -> Iterator[tuple[str | None, pl.DataFrame]]:
-    units = labels.group_by("benchmark").agg(pl.col("unit").drop_nulls().first())
-    by_benchmark = dict(units.iter_rows())
-    if answers.height and len(set(by_benchmark.values())) == 1:
-        yield next(iter(by_benchmark.values())), answers
-        return
-    for name, part in answers.partition_by("benchmark", as_dict=True, maintain_order=True).items():
-        yield by_benchmark.get(name[0]), part
-
-
-def _read_replies(replies: pl.Series, unit: str | None) -> pl.DataFrame:
-    return parse_column(replies, unit).select(
-        *("text", "digits", "value", "rule", "kind"),
-        pl.col("flags").list.join("; "),
-        pl.col("stripped").alias("answer_figures"),
-    )
-
-
-_PROBLEMS = {MISSING: "empty", NOT_A_NUMBER: "none", NOT_FINITE: "non-finite"}
-"""Problem of a prediction that was given as a number, to the kind of the same reply given as text."""
-
-
-def _read_predictions(predictions: pl.Series) -> pl.DataFrame:
-    """Read predictions by the strict grammar of labels; NaN is how tables spell a missing one."""
-    missing = pl.col("text").str.strip_chars().str.to_lowercase() == "nan"
-    return read_labels(predictions).select(
-        *("text", "digits", "value"),
-        pl.lit("prediction").alias("rule"),
-        pl.when(missing)
-        .then(pl.lit("empty"))
-        .otherwise(pl.col("problem").replace_strict(_PROBLEMS, default="point", return_dtype=pl.String))
-        .alias("kind"),
-        pl.lit("").alias("flags"),
-        pl.col("stripped").alias("answer_figures"),
-    )
 
 
 _LABEL_COLUMNS = ("label_text", "label", "label_figures", "label_row", "conflict")
@@ -213,7 +175,8 @@ def _join(read: pl.DataFrame, labels: pl.DataFrame, notes: list[str]) -> pl.Data
     # A conflicting molecule stands once for each label; any of its rows says that it is one.
     by_id = labels.unique(["benchmark", "molecule"], keep="first", maintain_order=True)
     by_id = by_id.select("benchmark", "molecule", "shared_id", *_LABEL_COLUMNS)
-    joined = read.join(by_id, on=["benchmark", "molecule"], how="left", maintain_order="left")
+    joined = read.with_row_index("position")
+    joined = joined.join(by_id, on=["benchmark", "molecule"], how="left", maintain_order="left")
     open_ = pl.col("label_row").is_null() | (pl.col("shared_id") & pl.col("smiles").is_not_null())
     lost = joined.filter(open_)
     if lost.height:
@@ -224,9 +187,9 @@ def _join(read: pl.DataFrame, labels: pl.DataFrame, notes: list[str]) -> pl.Data
             still = lost.filter(rescued["label_row"].is_null()).drop("shared_id")
             kept = joined.filter(~open_).drop("shared_id")
             parts = [kept, rescued.filter(pl.col("label_row").is_not_null()), still]
-            joined = pl.concat(part.select(kept.columns) for part in parts).sort("file", "row")
+            joined = pl.concat(part.select(kept.columns) for part in parts).sort("position")
     _say_unmatched(joined, labels, notes)
-    return joined
+    return joined.drop("position")
 
 
 def _say_unmatched(joined: pl.DataFrame, labels: pl.DataFrame, notes: list[str]) -> None:
@@ -303,7 +266,7 @@ def _keep_first_sample(frame: pl.DataFrame) -> pl.DataFrame:
     chosen = (
         frame.filter(pl.col("reason").is_null())
         .sort("sample", "_order")
-        .unique([*CELL, "molecule"], keep="first", maintain_order=True)
+        .unique([*CELL, "label_row"], keep="first", maintain_order=True)
         .select("_order", _chosen=True)
     )
     frame = frame.join(chosen, on="_order", how="left", maintain_order="left")

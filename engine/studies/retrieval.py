@@ -90,9 +90,19 @@ def score_frames(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSet
         cells=cells.select(*CELL_COLUMNS, *extra),
         pairs=_pair_table(met),
         floors=floors,
-        notes=(*met.notes, *notes),
+        notes=(*met.notes, *_zero_floors(floors), *notes),
         operating_level=level,
     )
+
+
+def _zero_floors(floors: pl.DataFrame) -> list[str]:
+    """A floor of 0 was measured on few pairs; a reader must know that p is 0 there for that reason alone."""
+    return [
+        f"{row['benchmark']}: {name} is 0, for no two labels agree so far: a single agreement makes p 0"
+        for row in floors.iter_rows(named=True)
+        for name in ("floor12", "floor23")
+        if row[name] == 0
+    ]
 
 
 def count_cells(frame: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
@@ -113,8 +123,10 @@ def count_cells(frame: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
     )
     asked = np.bincount(group, minlength=n)
     if not settings.pooled:
-        molecules = frame.group_by("cell").agg(pl.col("molecule").n_unique()).sort("cell")
-        asked = molecules["molecule"].to_numpy()
+        # A molecule is its label; two ids that met the same label by structure are one.
+        found, lost = pl.col("label_row"), pl.col("molecule").filter(pl.col("label_row").is_null())
+        molecules = frame.group_by("cell").agg(asked=found.drop_nulls().n_unique() + lost.n_unique())
+        asked = molecules.sort("cell")["asked"].to_numpy()
     table = table.with_columns(
         n_asked=pl.Series(asked, dtype=pl.Int64),
         n_pred=pl.Series(np.bincount(group, frame["parsed"].to_numpy(), n), dtype=pl.Int64, strict=False),
@@ -131,7 +143,7 @@ def count_cells(frame: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
 
 def _left_out(frame: pl.DataFrame, cells: int) -> dict[str, pl.Series]:
     """Count the answers of each cell by the reason why they do not count."""
-    found = frame.filter(pl.col("reason").is_not_null()).group_by("cell", "reason").len()
+    found = frame.select("cell", "reason").drop_nulls().group_by("cell", "reason").len()
     counts = np.zeros((len(REASONS), cells), np.int64)
     for cell, reason, count in found.iter_rows():
         counts[REASONS.index(reason), cell] = count

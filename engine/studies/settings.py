@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..errors import SettingsError
 
 Protocol = Literal["recall", "blinding"]
+Figures = Literal["stripped", "written"]
+Samples = Literal["first", "pool"]
+AnswerFigures = Literal["padded", "required"]
+Match = Literal["nested", "prefix"]
+Correction = Literal["rung", "cell"]
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    "protocol": ("recall", "blinding"),
-    "figures": ("stripped", "written"),
-    "samples": ("first", "pool"),
-    "answer_figures": ("padded", "required"),
-    "match": ("nested", "prefix"),
-    "correction": ("rung", "cell"),
+    "protocol": get_args(Protocol),
+    "figures": get_args(Figures),
+    "samples": get_args(Samples),
+    "answer_figures": get_args(AnswerFigures),
+    "match": get_args(Match),
+    "correction": get_args(Correction),
 }
 
 
@@ -26,20 +31,21 @@ class ScoreSettings:
 
     ``samples=None`` is the protocol's own convention: the first answer of a molecule for ``recall``, all
     samples pooled for ``blinding``. ``source_units`` maps a benchmark to the unit its labels were converted
-    from.
+    from. ``several_values`` names the benchmarks that publish several values of a molecule.
     """
 
     protocol: Protocol = "recall"
-    figures: Literal["stripped", "written"] = "stripped"
-    samples: Literal["first", "pool"] | None = None
-    answer_figures: Literal["padded", "required"] = "padded"
-    match: Literal["nested", "prefix"] = "nested"
-    correction: Literal["rung", "cell"] = "rung"
+    figures: Figures = "stripped"
+    samples: Samples | None = None
+    answer_figures: AnswerFigures = "padded"
+    match: Match = "nested"
+    correction: Correction = "rung"
     alpha: float = 0.05
     seed: int = 0
     repeats: int = 10_000
     resamples: int = 2_000
     source_units: Mapping[str, str] = field(default_factory=dict)
+    several_values: Collection[str] = ()
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -51,6 +57,10 @@ class ScoreSettings:
         for name in ("repeats", "resamples"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name}: found {getattr(self, name)!r}; allowed: a whole number from 1")
+        if isinstance(self.several_values, str):
+            raise SettingsError(
+                f"several_values: found {self.several_values!r}; allowed: a list of benchmarks"
+            )
         if not 0 <= self.seed < 2**63:
             raise SettingsError(f"seed: found {self.seed!r}; allowed: a whole number from 0 to 2^63 - 1")
 
@@ -64,4 +74,5 @@ class ScoreSettings:
         return asdict(self) | {
             "samples": "pool" if self.pooled else "first",
             "source_units": dict(self.source_units),
+            "several_values": sorted(self.several_values),
         }

@@ -6,15 +6,14 @@ tests, and an untested rung enters as p = 1, so that a family has always 2 x cel
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from molaudit.kernels import intervals, tails
 
-Correction = Literal["rung", "cell"]
+from .settings import Correction
+
 Floats = npt.NDArray[np.float64]
 
 ALPHA = 0.05

@@ -1,0 +1,64 @@
+"""Every answer as a number: reply text by the parser, in its benchmark's unit; numbers as they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from ..answers.labels import MISSING, NOT_A_NUMBER, NOT_FINITE, read_labels
+from ..answers.numbers import parse_column
+from .distinct import distinct
+
+_PROBLEMS = {MISSING: "empty", NOT_A_NUMBER: "none", NOT_FINITE: "non-finite"}
+"""Problem of a prediction that was given as a number, to the kind of the same reply given as text."""
+
+
+def read_answers(answers: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
+    """Replace ``answer`` and ``prediction`` by ``text, digits, value, rule, kind, flags, answer_figures``."""
+    is_text = answers["answer"].is_not_null() | answers["prediction"].is_null()
+    parts = []
+    if not is_text.all():
+        numbers = answers if not is_text.any() else answers.filter(~is_text)
+        parts.append(numbers.drop("answer", "prediction").hstack(_read_predictions(numbers["prediction"])))
+    if is_text.any():
+        for unit, texts in _by_unit(answers.filter(is_text), labels):
+            parts.append(texts.drop("answer", "prediction").hstack(_read_replies(texts["answer"], unit)))
+    return pl.concat(parts)
+
+
+def _by_unit(answers: pl.DataFrame, labels: pl.DataFrame) -> Iterator[tuple[str | None, pl.DataFrame]]:
+    units = labels.group_by("benchmark").agg(pl.col("unit").drop_nulls().first())
+    by_benchmark = dict(units.iter_rows())
+    if len(set(by_benchmark.values())) == 1:
+        yield next(iter(by_benchmark.values())), answers
+        return
+    for name, part in answers.partition_by("benchmark", as_dict=True, maintain_order=True).items():
+        yield by_benchmark.get(name[0]), part
+
+
+def _read_replies(replies: pl.Series, unit: str | None) -> pl.DataFrame:
+    values, index = distinct(replies)
+    read = parse_column(values, unit).select(
+        *("text", "digits", "value", "rule", "kind"),
+        pl.col("flags").list.join("; "),
+        pl.col("stripped").cast(pl.Int64).alias("answer_figures"),
+    )
+    return read[index]
+
+
+def _read_predictions(predictions: pl.Series) -> pl.DataFrame:
+    """Read predictions by the strict grammar of labels; NaN is how tables spell a missing one."""
+    values, index = distinct(predictions)
+    missing = pl.col("text").str.strip_chars().str.to_lowercase() == "nan"
+    read = read_labels(values).select(
+        *("text", "digits", "value"),
+        pl.lit("prediction").alias("rule"),
+        pl.when(missing)
+        .then(pl.lit("empty"))
+        .otherwise(pl.col("problem").replace_strict(_PROBLEMS, default="point", return_dtype=pl.String))
+        .alias("kind"),
+        pl.lit("").alias("flags"),
+        pl.col("stripped").cast(pl.Int64).alias("answer_figures"),
+    )
+    return read[index]

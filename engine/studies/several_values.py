@@ -1,0 +1,56 @@
+"""Benchmarks that publish several values of one molecule: an answer may recite any of them (METHOD 1.4)."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from molaudit.kernels import figures
+
+from ..errors import SettingsError
+from .settings import ScoreSettings
+
+
+def choose_values(
+    joined: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings, notes: list[str]
+) -> pl.DataFrame:
+    """Compare each answer with the value of its molecule that it agrees with best.
+
+    Best is the greatest depth among the values that carry three figures, then among the others; the first row of
+    the labels on ties. Only values under one molecule id are alternatives, and only where the id stands for one
+    structure; other conflicts stay conflicts.
+
+    Raises
+    ------
+    SettingsError
+        A benchmark of ``several_values`` has no labels.
+    """
+    known = labels["benchmark"].unique(maintain_order=True).to_list()
+    for name in settings.several_values:
+        if name not in known:
+            raise SettingsError(f"several_values: found {name!r}; the labels hold {known[:5]}")
+    declared = pl.col("benchmark").is_in(list(settings.several_values))
+    values = labels.filter(declared & pl.col("conflict") & ~pl.col("shared_id"))
+    if values.is_empty():
+        return joined
+    first = pl.col("label_row").first().over("benchmark", "molecule").alias("label_row")
+    values = values.select(first, "label_text", "label", "label_figures")
+    rows = joined.select("label_row", "value").with_row_index("_row")
+    tries = rows.join(values, on="label_row", how="inner", maintain_order="left_right")
+    depth = figures.depth(tries["value"].fill_null(float("nan")).to_numpy(), tries["label"].to_numpy())
+    best = (
+        tries.with_columns(_depth=pl.Series(depth), _full=pl.col("label_figures") >= 3)
+        .sort("_row", "_full", "_depth", descending=[False, True, True], maintain_order=True)
+        .unique("_row", keep="first", maintain_order=True)
+        .select(
+            "_row", *(pl.col(name).alias(f"_{name}") for name in ("label_text", "label", "label_figures"))
+        )
+    )
+    if best.height:
+        notes.append(
+            f"{best.height} answers were compared with the best of several published values of their molecule "
+            f"({', '.join(settings.several_values)}); the floors are those of one try, so p is too small there"
+        )
+    met = joined.with_row_index("_row").join(best, on="_row", how="left", maintain_order="left")
+    chosen = [pl.coalesce(f"_{name}", name).alias(name) for name in ("label_text", "label", "label_figures")]
+    met = met.with_columns(*chosen, conflict=pl.col("conflict") & pl.col("_label").is_null())
+    return met.select(joined.columns)
