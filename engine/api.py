@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 import polars as pl
 
 from molaudit.storage import imports
 
 from .studies.retrieval import score_frames
-from .studies.settings import ScoreSettings
+from .studies.settings import AnswerFigures, Correction, Figures, Match, Protocol, Samples, ScoreSettings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Paths: TypeAlias = str | Path | Sequence[str | Path]
+Source: TypeAlias = "Paths | pl.DataFrame | pl.LazyFrame | pd.DataFrame"
+"""What a table may be given as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +67,56 @@ class Scores:
         return map_html(self.cells)
 
 
-def score(answers: Any, labels: Any, **settings: Any) -> Scores:
+def score(
+    answers: Source,
+    labels: Source,
+    *,
+    protocol: Protocol = "recall",
+    figures: Figures = "stripped",
+    samples: Samples | None = None,
+    answer_figures: AnswerFigures = "padded",
+    match: Match = "nested",
+    correction: Correction = "rung",
+    alpha: float = 0.05,
+    seed: int = 0,
+    repeats: int = 10_000,
+    resamples: int = 2_000,
+    source_units: Mapping[str, str] | None = None,
+    several_values: Collection[str] = (),
+) -> Scores:
     """Score answers against published labels: did the model predict, or recite?
 
     Parameters
     ----------
     answers
         A polars or pandas frame with ``model, molecule`` and ``answer`` (text) or ``prediction`` (number),
-        optionally ``benchmark, sample, condition, effort, reasoning_tokens``; or the path of such a table, of
-        an lm-evaluation-harness sample file or of an Inspect log; or a list of paths.
+        optionally ``benchmark, smiles, sample, condition, effort, reasoning_tokens``; or the path of such a table,
+        of an lm-evaluation-harness sample file or of an Inspect log; or a list of paths.
     labels
         A frame or path with ``molecule, label``, optionally ``benchmark, smiles, kind, unit, uncertainty``.
-    **settings
-        Fields of `molaudit.engine.studies.settings.ScoreSettings`: ``protocol``, ``figures``, ``samples``,
-        ``seed``, ``alpha``, ...
+    protocol
+        ``recall``, or ``blinding`` for the counts of the earlier study.
+    figures
+        Whether a label's trailing zeros count as figures: ``stripped`` (never) or ``written`` (after a point).
+    samples
+        Which of several answers to a molecule count: the ``first`` that was parsed (default of ``recall``) or all,
+        as a ``pool`` (of ``blinding``).
+    answer_figures
+        Answers with fewer than three figures are ``padded`` with zeros, or left out (``required``).
+    match
+        Compare values rounded to 1, 2 and 3 figures each (``nested``), or the ``prefix`` of the three figures.
+    correction
+        Benjamini-Hochberg over both rungs of all cells (``rung``), or over cells (``cell``).
+    alpha
+        False discovery rate.
+    seed
+        Of all resampling: the same seed gives the same bits on any number of threads.
+    repeats, resamples
+        Random halves of the mode floor; bootstrap resamples of the error measures.
+    source_units
+        Benchmark to the unit that its labels were converted from, such as ``{"ld50": "mg/kg"}``.
+    several_values
+        Benchmarks that publish several values of a molecule: an answer may agree with any of them.
 
     Returns
     -------
@@ -88,11 +131,24 @@ def score(answers: Any, labels: Any, **settings: Any) -> Scores:
     --------
     >>> import polars as pl, molaudit
     >>> labels = pl.DataFrame({"molecule": ["a", "b"], "label": ["-3.18", "1.25"]})
-    >>> answers = pl.DataFrame({"model": "m", "molecule": ["a", "b"], "answer": ["-3.18", "about 2.5"]})
+    >>> answers = pl.DataFrame({"model": "m", "molecule": ["a", "b"], "answer": ["-3.18", "2.5"]})
     >>> molaudit.score(answers, labels).cells.select("n_usable", "m1", "m3", "verdict").rows()
     [(2, 1, 1, 'untestable')]
     """
-    chosen = ScoreSettings(**_known(settings))
+    chosen = ScoreSettings(
+        protocol=protocol,
+        figures=figures,
+        samples=samples,
+        answer_figures=answer_figures,
+        match=match,
+        correction=correction,
+        alpha=alpha,
+        seed=seed,
+        repeats=repeats,
+        resamples=resamples,
+        source_units=source_units or {},
+        several_values=tuple(several_values) if not isinstance(several_values, str) else several_values,
+    )
     read_answers = imports.load_answers(answers) if _is_path(answers) else imports.answers_from_frame(answers)
     read_labels = imports.load_labels(labels) if _is_path(labels) else imports.labels_from_frame(labels)
     scored = score_frames(read_answers.frame, read_labels.frame, chosen)
@@ -108,19 +164,7 @@ def score(answers: Any, labels: Any, **settings: Any) -> Scores:
     )
 
 
-def _known(settings: Mapping[str, Any]) -> dict[str, Any]:
-    from .errors import SettingsError
-
-    allowed = set(ScoreSettings.__dataclass_fields__)
-    unknown = sorted(set(settings) - allowed)
-    if unknown:
-        raise SettingsError(
-            f"score: found {', '.join(unknown)}; allowed settings: {', '.join(sorted(allowed))}"
-        )
-    return dict(settings)
-
-
-def _is_path(source: Any) -> bool:
+def _is_path(source: Source) -> TypeGuard[Paths]:
     if isinstance(source, str | Path):
         return True
     return isinstance(source, list | tuple) and all(isinstance(item, str | Path) for item in source)

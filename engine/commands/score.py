@@ -61,6 +61,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="BENCHMARK=UNIT",
         help="the unit that a benchmark's labels were converted from, such as ld50=mg/kg",
     )
+    parser.add_argument(
+        "--several-values",
+        action="append",
+        default=[],
+        metavar="BENCHMARK",
+        help="a benchmark that publishes several values of a molecule: an answer may agree with any of them",
+    )
     parser.add_argument("--alpha", type=fraction, default=0.05, help="false discovery rate; default: 0.05")
     parser.add_argument("--seed", type=whole_number(0), default=0, help="seed of all resampling; default: 0")
     parser.add_argument(
@@ -77,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
 
     from ..api import score
     from ..output import prepare_folder
-    from ..terminal import show_scores
+    from ..terminal import counted, show_scores, tell
 
     prepare_folder(args.out)
     answers = args.answers[0] if len(args.answers) == 1 else args.answers
@@ -91,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
         match=args.match,
         correction=args.correction,
         source_units=dict(args.source_unit),
+        several_values=args.several_values,
         alpha=args.alpha,
         seed=args.seed,
         repeats=args.repeats,
@@ -99,5 +107,5 @@ def run(args: argparse.Namespace) -> int:
     scores.write(args.out)
     console = Console()
     show_scores(console, scores.cells, scores.notes)
-    console.print(f"{scores.cells.height} cells written to {args.out}", highlight=False, markup=False)
+    tell(console, f"{counted(scores.cells.height, 'cell')} written to {args.out}")
     return 0
