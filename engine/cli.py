@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
 
+from .inert import inert
+
 COMMANDS = {
     "score": "audit answers that already exist: verdicts, cells, pairs",
     "judge": "verdicts from counts alone",
@@ -43,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if not _is_ours(error):
             raise
-        print(f"molaudit {args.command}: {error}", file=sys.stderr)  # noqa: T201
+        lines = "\n".join(inert(line) for line in str(error).split("\n"))
+        print(f"molaudit {args.command}: {lines}", file=sys.stderr)  # noqa: T201
         return EXIT_BAD_INPUT
     return int(code)
 

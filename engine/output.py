@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -26,6 +27,8 @@ def prepare_folder(folder: Path) -> None:
         raise SettingsError(
             f"--out {folder}: {error.strerror or error}; give a folder that can be written"
         ) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise SettingsError(f"--out {folder}: no permission to write; give a folder that can be written")
 
 
 def write_scores(scores: Scores, folder: Path, more: Mapping[str, Any] | None = None) -> None:

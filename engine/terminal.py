@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
-import unicodedata
 from collections.abc import Sequence
 
 import polars as pl
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
+
+from .inert import inert as inert  # noqa: PLC0414 - offered from here too
 
 STYLES = {
     "flagged": "bold red",
@@ -25,29 +26,42 @@ CELL_TABLE = (
     *("R12", "floor12", "p12", "R23", "floor23", "p23", "hit3", "verdict", "evidence", "cautions"),
 )
 NARROW_TABLE = ("model", "m1", "m2", "m3", "R12", "p12", "R23", "p23", "verdict")
+PAIRWISE_COUNTS = {"m1": "m1_2", "m2": "m2_2", "m3": "m3_3"}
+"""Counts of the protocol ``blinding`` that its rates are made of, shown in place of the nested ones."""
+NAME_WIDTH = 32
+ONE_LINE = len("untestable 100.0%")
+TWO_LINES = len("untestable")
 WIDE = 150
 """Columns of a terminal from which on the whole cell table is readable."""
 
 
-def inert(value: object) -> str:
-    """Return text with control and format characters shown as escapes, so that it cannot drive a terminal."""
-    return "".join(
-        letter if unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Zl", "Zp") else repr(letter)[1:-1]
-        for letter in str(value)
-    )
+def tell(console: Console, text: str, style: str = "") -> None:
+    """Print one line; a pipe gets it unbroken."""
+    console.print(Text(inert(text), style=style), soft_wrap=True)
+
+
+def say(console: Console, note: str) -> None:
+    """Print what a reader must know about the input."""
+    tell(console, f"note: {note}", "yellow")
+
+
+def counted(number: int, what: str) -> str:
+    """Return "1 cell", "2 cells"."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def show_scores(console: Console, cells: pl.DataFrame, notes: tuple[str, ...]) -> None:
     """Print the map, the cells, what was left out and the notes."""
     for title, part in _maps(cells):
-        console.print(table_of_map(part, title))
+        for table in tables_of_map(part, title, console.width):
+            console.print(table)
     for table in tables_of_cells(cells, wide=console.width >= WIDE):
         console.print(table)
     left_out = table_of_left_out(cells)
     if left_out is not None:
         console.print(left_out)
     for note in notes:
-        console.print(Text(f"note: {inert(note)}", style="yellow"))
+        say(console, note)
 
 
 def _maps(cells: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
@@ -60,39 +74,61 @@ def _maps(cells: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return list(zip(titles, parts, strict=True))
 
 
-def table_of_map(cells: pl.DataFrame, title: str) -> Table:
-    """Models x benchmarks: verdict and the share right to three figures."""
+def tables_of_map(cells: pl.DataFrame, title: str, width: int) -> list[Table]:
+    """Models x benchmarks: verdict and the share right to three figures; several tables where one is too wide.
+
+    A table that the terminal has no room for would cut the names of models until they are all alike.
+    """
     benchmarks = cells["benchmark"].unique(maintain_order=True).to_list()
+    models = cells["model"].unique(maintain_order=True).to_list()
+    room = width - 4 - min(NAME_WIDTH, max(len(inert(model)) for model in models))
+    one_line = [max(ONE_LINE, len(inert(name))) + 3 for name in benchmarks]
+    if sum(one_line) <= room:
+        return [_map_rows(cells, title, benchmarks, " ")]
+    words = [len(word) for name in benchmarks for word in inert(name).split() if len(word) <= NAME_WIDTH / 2]
+    each = max(1, room // (max(TWO_LINES, *words, 0) + 3))
+    parts = [benchmarks[start : start + each] for start in range(0, len(benchmarks), each)]
+    if len(parts) == 1:
+        return [_map_rows(cells, title, benchmarks, "\n")]
+    return [
+        _map_rows(cells, f"{title}, part {number} of {len(parts)}", part, "\n")
+        for number, part in enumerate(parts, 1)
+    ]
+
+
+def _map_rows(cells: pl.DataFrame, title: str, benchmarks: list[str], between: str) -> Table:
     table = Table(title=title, title_justify="left")
-    table.add_column("model")
+    table.add_column("model", max_width=NAME_WIDTH, overflow="fold")
     for name in benchmarks:
-        table.add_column(Text(inert(name)), justify="center")
+        table.add_column(Text(inert(name), overflow="fold"), justify="center", min_width=TWO_LINES)
     rows = {(row["model"], row["benchmark"]): row for row in cells.iter_rows(named=True)}
     for model in cells["model"].unique(maintain_order=True).to_list():
-        shown: list[RenderableType] = [Text(inert(model))]
+        shown: list[RenderableType] = [Text(inert(model), overflow="fold")]
         for name in benchmarks:
             row = rows.get((model, name))
-            shown.append(Text("-") if row is None else _verdict_text(row))
+            shown.append(Text("-") if row is None else _verdict_text(row, between))
         table.add_row(*shown)
     return table
 
 
-def _verdict_text(row: dict[str, object]) -> Text:
+def _verdict_text(row: dict[str, object], between: str) -> Text:
     verdict = str(row["verdict"])
-    return Text(f"{verdict} {_percent(row['hit3'])}", style=STYLES.get(verdict, ""))
+    return Text(f"{verdict}{between}{_percent(row['hit3'])}", style=STYLES.get(verdict, ""))
 
 
 def tables_of_cells(cells: pl.DataFrame, *, wide: bool) -> list[Table]:
     """The cells with the columns that a verdict rests on: in one table, or one a benchmark and the cautions apart."""
     if wide:
-        shown = [name for name in CELL_TABLE if cells[name].null_count() < cells.height]
+        wanted = _with_own_counts(cells, CELL_TABLE)
+        shown = [name for name in wanted if cells[name].null_count() < cells.height]
         return [_cell_rows(cells, shown, "Cells")]
     parts = cells.partition_by("benchmark", "condition", "effort", maintain_order=True)
+    narrow = _with_own_counts(cells, NARROW_TABLE)
     tables = []
     for part in parts:
         names = [part[name][0] for name in ("benchmark", "condition", "effort")]
         tables.append(
-            _cell_rows(part, NARROW_TABLE, "Cells: " + inert(", ".join(n for n in names if n is not None)))
+            _cell_rows(part, narrow, "Cells: " + inert(", ".join(n for n in names if n is not None)))
         )
     cautioned = cells.filter(pl.col("cautions") != "")
     if cautioned.height:
@@ -100,11 +136,26 @@ def tables_of_cells(cells: pl.DataFrame, *, wide: bool) -> list[Table]:
     return tables
 
 
+def _with_own_counts(cells: pl.DataFrame, names: Sequence[str]) -> list[str]:
+    """Name the counts that the rates beside them are made of."""
+    if PAIRWISE_COUNTS["m1"] not in cells.columns:
+        return list(names)
+    own = [PAIRWISE_COUNTS.get(name, name) for name in names]
+    own.insert(own.index("m3_3"), "m2_3")
+    return own
+
+
 def _cell_rows(cells: pl.DataFrame, shown: Sequence[str], title: str) -> Table:
     table = Table(title=title, title_justify="left")
     for name in shown:
         numeric = cells[name].dtype.is_numeric()
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric or name == "verdict")
+        table.add_column(
+            name,
+            justify="right" if numeric else "left",
+            no_wrap=numeric or name == "verdict",
+            max_width=NAME_WIDTH if name in ("benchmark", "model") else None,
+            overflow="fold",
+        )
     for row in cells.select(shown).iter_rows(named=True):
         table.add_row(*(_cell_text(name, value) for name, value in row.items()))
     return table
@@ -116,8 +167,9 @@ def _cell_text(name: str, value: object) -> Text:
     if name == "verdict":
         return Text(str(value), style=STYLES.get(str(value), ""))
     if isinstance(value, float):
-        return Text(f"{value:.1e}" if name.startswith("p") and value < 1e-3 else f"{value:.3f}")
-    return Text(inert(value))
+        # The smallest double is 5e-324, so a p of 0 is one: the floor is 0.
+        return Text(f"{value:.1e}" if name.startswith("p") and 0 < value < 1e-3 else f"{value:.3f}")
+    return Text(inert(value), overflow="fold")
 
 
 def table_of_verdicts(judged: pl.DataFrame) -> Table:

@@ -68,11 +68,22 @@ def write_table(frame: pl.DataFrame, path: str | Path) -> None:
     StorageError
         The name asks for another kind, or the file cannot be written.
     """
+    table_writer(path)(frame, path)
+
+
+def table_writer(path: str | Path) -> Callable[[pl.DataFrame, str | Path], None]:
+    """Choose the function that writes the kind of table a name asks for; ask before work that may be lost.
+
+    Raises
+    ------
+    StorageError
+        The name asks for another kind than `.csv` or `.parquet`.
+    """
     kinds = {".csv": write_csv, ".parquet": write_parquet}
     write = kinds.get(Path(path).suffix.lower())
     if write is None:
         raise StorageError(f"{path}: unknown kind of table. Allowed: {', '.join(kinds)}.")
-    write(frame, path)
+    return write
 
 
 def replace(path: str | Path, write: Callable[[io.BufferedWriter], object]) -> None:

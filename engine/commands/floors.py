@@ -34,14 +34,15 @@ def run(args: argparse.Namespace) -> int:
 
     from ..studies.floors_table import floors_table
     from ..studies.pairs import label_values
-    from ..terminal import plain_table
+    from ..terminal import counted, plain_table, say, tell
 
+    write = results.table_writer(args.out)
     labels = imports.load_labels(args.labels)
     table = floors_table(label_values(labels.frame, args.figures), repeats=args.repeats, seed=args.seed)
-    results.write_table(table, args.out)
+    write(table, args.out)
     console = Console()
     console.print(plain_table(table, "Molecule-blind floors"))
     for note in labels.notes:
-        console.print(f"note: {note}", highlight=False, markup=False)
-    console.print(f"{table.height} benchmarks written to {args.out}", highlight=False, markup=False)
+        say(console, note)
+    tell(console, f"{counted(table.height, 'benchmark')} written to {args.out}")
     return 0

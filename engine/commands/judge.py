@@ -34,20 +34,19 @@ def run(args: argparse.Namespace) -> int:
 
     from ..output import prepare_folder
     from ..studies.judging import ADDED, judge_counts
-    from ..terminal import table_of_verdicts
+    from ..terminal import counted, say, table_of_verdicts, tell
 
     prepare_folder(args.out)
     cells = imports.load_cells(args.cells)
-    judged = judge_counts(cells, imports.load_floors(args.floors), args.alpha, args.correction)
+    floors = imports.load_floors(args.floors)
+    judged = judge_counts(cells, floors, args.alpha, args.correction)
     results.write_csv(judged, args.out / "judged.csv")
     console = Console()
     console.print(table_of_verdicts(judged))
     for name in ADDED:
         if name in cells.columns:
-            console.print(
-                f"note: column {name!r} of {args.cells} was replaced by ours", highlight=False, markup=False
-            )
-    console.print(
-        f"{judged.height} cells written to {args.out / 'judged.csv'}", highlight=False, markup=False
-    )
+            say(console, f"column {name!r} of {args.cells} was replaced by ours")
+    if "floor_hit1" not in floors.columns:
+        say(console, f"{args.floors} has no floor_hit1: no cell can be called no-signal, only untestable")
+    tell(console, f"{counted(judged.height, 'cell')} written to {args.out / 'judged.csv'}")
     return 0

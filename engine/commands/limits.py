@@ -31,12 +31,13 @@ def run(args: argparse.Namespace) -> int:
     from molaudit.storage import imports, results
 
     from ..studies.detection import DENOMINATORS, detection_limits
-    from ..terminal import plain_table
+    from ..terminal import counted, plain_table, tell
 
+    write = results.table_writer(args.out)
     floors = imports.load_floors(args.floors)
     table = detection_limits(floors, n=args.n or DENOMINATORS, alpha=args.alpha)
-    results.write_table(table, args.out)
+    write(table, args.out)
     console = Console()
     console.print(plain_table(table, f"Detection limits at {args.alpha:g}"))
-    console.print(f"{table.height} limits written to {args.out}", highlight=False, markup=False)
+    tell(console, f"{counted(table.height, 'limit')} written to {args.out}")
     return 0
