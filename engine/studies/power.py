@@ -166,20 +166,27 @@ def _share_below(p: Floats | None, level: float) -> dict[str, float | None]:
 
 
 def _smallest_size(curve: _Curve, rate: float, level: float) -> int | None:
-    """Return the smallest n with the target power; several sizes a step, for one pass gives them all."""
-    below, above = MIN_TRIALS - 1, curve.n_label + 1
+    """Return the smallest n with the target power, or None.
+
+    First n doubles, for a pass over all labels of a large benchmark is hardly ever needed; then it is bisected, with
+    several sizes in a pass.
+    """
+
+    def first_reaching(sizes: Sequence[int]) -> int | None:
+        powers = [float(np.mean(p < level)) for p in curve.smallest_p(rate, sizes)]
+        return next((n for n, power in zip(sizes, powers, strict=True) if power >= TARGET), None)
+
+    below, above = MIN_TRIALS - 1, min(2 * MIN_TRIALS, curve.n_label)
+    while first_reaching([above]) is None:
+        if above == curve.n_label:
+            return None
+        below, above = above, min(2 * above, curve.n_label)
     while above - below > 1:
-        # Spaced by ratio, not by difference: the upper half of the range is where a pass takes its time.
-        probes = np.unique(np.geomspace(max(below, 1), above, _PROBES + 2).round().astype(np.int64))
-        probes = probes[(probes > below) & (probes < above)]
-        if probes.size == 0:
-            probes = np.array([(below + above) // 2])
-        powers = [float(np.mean(p < level)) for p in curve.smallest_p(rate, probes.tolist())]
-        hits = [n for n, power in zip(probes.tolist(), powers, strict=True) if power >= TARGET]
-        if hits:
-            above = hits[0]
-        below = max([below, *(n for n in probes.tolist() if n < above)])
-    return above if above <= curve.n_label else None
+        probes = np.unique(np.linspace(below, above, _PROBES + 2).round().astype(np.int64))[1:-1].tolist()
+        reached = first_reaching(probes)
+        above = above if reached is None else reached
+        below = max([below, *(n for n in probes if n < above)])
+    return above
 
 
 def chance_of_flag(
