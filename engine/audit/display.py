@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import anyio
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -44,7 +45,7 @@ def display_for(console: Console, total: Mapping[str, int], hits: int) -> Displa
                 while True:
                     snapshot = progress.snapshot()
                     if snapshot is not None:
-                        live.update(_table(snapshot, total, hits), refresh=True)
+                        live.update(live_view(snapshot, total, hits), refresh=True)
                     await anyio.sleep(LIVE_EVERY_S)
         while True:
             await anyio.sleep(PLAIN_EVERY_S)
@@ -71,45 +72,37 @@ class _Counted:
             self._notify(f"{notice.kind}: {notice.text}{more}")
 
 
-def _table(snapshot: Snapshot, total: Mapping[str, int], hits: int) -> Table:
-    table = Table(title=_title(snapshot, total, hits), title_justify="left")
-    for name in (
-        "pool",
-        "done",
-        "in flight",
-        "waiting",
-        "retrying",
-        "failed",
-        "calls/s",
-        "tokens",
-        "USD",
-        "state",
-    ):
-        table.add_column(name, justify="left" if name in ("pool", "state") else "right")
+def live_view(snapshot: Snapshot, total: Mapping[str, int], hits: int) -> Group:
+    """A row of numbers for each pool, and below a line for each that is in trouble; fits 80 columns."""
+    table = Table(title=_title(snapshot, total, hits), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("pool", overflow="fold", min_width=6)
+    for name in ("done", "in flight", "waiting", "calls/s", "tokens", "USD"):
+        table.add_column(name, justify="right", no_wrap=True)
     for pool in snapshot.pools:
         table.add_row(
             Text(inert(pool.pool)),
-            f"{pool.done} / {total.get(pool.pool, 0)}",
-            f"{pool.running} / {pool.in_flight_limit}",
+            f"{pool.done}/{total.get(pool.pool, 0)}",
+            f"{pool.running}/{pool.in_flight_limit}",
             str(pool.waiting),
-            str(pool.retrying),
-            str(pool.failed + pool.skipped),
             f"{pool.per_second:.1f}",
-            str(pool.input_tokens + pool.output_tokens),
+            _short(pool.input_tokens + pool.output_tokens),
             f"{pool.cost_usd:.2f}",
-            Text(_state(pool)),
         )
-    return table
+    troubles = [(pool.pool, _state(pool)) for pool in snapshot.pools]
+    return Group(
+        table, *(Text(f"{inert(name)}: {state}", style="yellow") for name, state in troubles if state)
+    )
 
 
 def _lines(snapshot: Snapshot, total: Mapping[str, int], hits: int) -> list[str]:
     lines = [_title(snapshot, total, hits)]
     for pool in snapshot.pools:
+        state = _state(pool)
         lines.append(
             f"  {inert(pool.pool)}: {pool.done}/{total.get(pool.pool, 0)} done, {pool.running} in flight, "
-            f"{pool.waiting} waiting, {pool.retrying} retrying, {pool.failed + pool.skipped} failed, "
-            f"{pool.per_second:.1f} calls/s, {pool.input_tokens + pool.output_tokens} tokens, "
-            f"{pool.cost_usd:.2f} USD{'; ' if _state(pool) else ''}{_state(pool)}"
+            f"{pool.waiting} waiting, {pool.per_second:.1f} calls/s, "
+            f"{_short(pool.input_tokens + pool.output_tokens)} tokens, "
+            f"{pool.cost_usd:.2f} USD{'; ' if state else ''}{state}"
         )
     return lines
 
@@ -121,17 +114,39 @@ def _title(snapshot: Snapshot, total: Mapping[str, int], hits: int) -> str:
     }
     eta = snapshot.eta_s(left)
     lag = "" if snapshot.lag_p99_s is None else f", loop lag p99 {snapshot.lag_p99_s * 1e3:.0f} ms"
-    ahead = "not known yet" if eta is None else f"{eta:.0f} s"
+    ahead = "not known yet" if eta is None else _span(eta)
     return (
-        f"{snapshot.elapsed_s:.0f} s, {hits} from the cache, {sum(left.values())} left, ends in {ahead}{lag}"
+        f"{_span(snapshot.elapsed_s)}, {hits} from the cache, {sum(left.values())} left, ends in {ahead}{lag}"
     )
 
 
 def _state(pool: PoolSnapshot) -> str:
     parts = []
+    if pool.retrying:
+        parts.append(f"{pool.retrying} retrying")
+    if pool.failed + pool.skipped:
+        parts.append(f"{pool.failed + pool.skipped} failed")
     if pool.parked is not None:
         parts.append(f"parked: {inert(pool.parked)}")
     if pool.gate_closed_s > 0:
         parts.append(f"gate closed {pool.gate_closed_s:.0f} s: {inert(pool.gate_reason)}")
-    parts += [f"slow: {one.model} {one.oldest_s:.0f} s" for one in pool.stragglers[:2]]
+    parts += [f"slow: {inert(one.model)} {one.oldest_s:.0f} s" for one in pool.stragglers[:2]]
     return "; ".join(parts)
+
+
+def _span(seconds: float) -> str:
+    """A time as one would say it."""
+    whole = round(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    if whole < 7200:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def _short(count: int) -> str:
+    """A count to three figures or more, in at most six characters."""
+    for factor, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if count >= 10 * factor:
+            return f"{count / factor:.1f}{unit}"
+    return str(count)
