@@ -9,22 +9,41 @@ import polars as pl
 from ..answers.labels import MISSING, NOT_A_NUMBER, NOT_FINITE, read_labels
 from ..answers.numbers import parse_column
 from .distinct import distinct
+from .settings import Figures
 
 _PROBLEMS = {MISSING: "empty", NOT_A_NUMBER: "none", NOT_FINITE: "non-finite"}
 """Problem of a prediction that was given as a number, to the kind of the same reply given as text."""
 
 
-def read_answers(answers: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    """Replace ``answer`` and ``prediction`` by ``text, digits, value, rule, kind, flags, answer_figures``."""
+def read_answers(answers: pl.DataFrame, labels: pl.DataFrame, figures: Figures) -> pl.DataFrame:
+    """Replace ``answer`` and ``prediction`` by ``text, digits, value, rule, kind, flags, answer_figures``.
+
+    Parameters
+    ----------
+    answers, labels
+        Frames of `molaudit.storage.imports`; the labels tell the unit of each benchmark.
+    figures
+        Which figures ``answer_figures`` counts.
+
+    Returns
+    -------
+    One row an answer, in order.
+    """
+    answers = answers.with_row_index("position")
     is_text = answers["answer"].is_not_null() | answers["prediction"].is_null()
     parts = []
     if not is_text.all():
         numbers = answers if not is_text.any() else answers.filter(~is_text)
-        parts.append(numbers.drop("answer", "prediction").hstack(_read_predictions(numbers["prediction"])))
+        parts.append(_read_as(numbers, _read_predictions(numbers["prediction"], figures)))
     if is_text.any():
         for unit, texts in _by_unit(answers.filter(is_text), labels):
-            parts.append(texts.drop("answer", "prediction").hstack(_read_replies(texts["answer"], unit)))
-    return pl.concat(parts)
+            parts.append(_read_as(texts, _read_replies(texts["answer"], unit, figures)))
+    frame = parts[0] if len(parts) == 1 else pl.concat(parts).sort("position")
+    return frame.drop("position")
+
+
+def _read_as(answers: pl.DataFrame, read: pl.DataFrame) -> pl.DataFrame:
+    return answers.drop("answer", "prediction").hstack(read)
 
 
 def _by_unit(answers: pl.DataFrame, labels: pl.DataFrame) -> Iterator[tuple[str | None, pl.DataFrame]]:
@@ -37,17 +56,17 @@ def _by_unit(answers: pl.DataFrame, labels: pl.DataFrame) -> Iterator[tuple[str 
         yield by_benchmark.get(name[0]), part
 
 
-def _read_replies(replies: pl.Series, unit: str | None) -> pl.DataFrame:
+def _read_replies(replies: pl.Series, unit: str | None, figures: Figures) -> pl.DataFrame:
     values, index = distinct(replies)
     read = parse_column(values, unit).select(
         *("text", "digits", "value", "rule", "kind"),
         pl.col("flags").list.join("; "),
-        pl.col("stripped").cast(pl.Int64).alias("answer_figures"),
+        pl.col("figures" if figures == "written" else figures).cast(pl.Int64).alias("answer_figures"),
     )
     return read[index]
 
 
-def _read_predictions(predictions: pl.Series) -> pl.DataFrame:
+def _read_predictions(predictions: pl.Series, figures: Figures) -> pl.DataFrame:
     """Read predictions by the strict grammar of labels; NaN is how tables spell a missing one."""
     values, index = distinct(predictions)
     missing = pl.col("text").str.strip_chars().str.to_lowercase() == "nan"
@@ -59,6 +78,6 @@ def _read_predictions(predictions: pl.Series) -> pl.DataFrame:
         .otherwise(pl.col("problem").replace_strict(_PROBLEMS, default="point", return_dtype=pl.String))
         .alias("kind"),
         pl.lit("").alias("flags"),
-        pl.col("stripped").cast(pl.Int64).alias("answer_figures"),
+        pl.col(figures).cast(pl.Int64).alias("answer_figures"),
     )
     return read[index]

@@ -80,6 +80,36 @@ def test_required_figures_leave_short_answers_out() -> None:
     cell = only_cell(answers, labels, answer_figures="required")
     # "2.2" and "2.20" carry two figures when trailing zeros never count.
     assert (cell["n_usable"], cell["left_out_answer_short"]) == (1, 2)
+    cell = only_cell(answers, labels, answer_figures="required", figures="written")
+    assert (cell["n_usable"], cell["left_out_answer_short"]) == (2, 1)
+    numbers = answers.rename({"answer": "prediction"})
+    cell = only_cell(numbers, labels, answer_figures="required", figures="written")
+    assert (cell["n_usable"], cell["left_out_answer_short"]) == (2, 1)
+
+
+def test_answers_keep_their_order_whatever_they_are_and_in_whatever_unit() -> None:
+    labels = pl.DataFrame(
+        {
+            "benchmark": ["one", "two"],
+            "molecule": ["a", "a"],
+            "label": ["1.23", "4.56"],
+            "unit": ["K", "kcal/mol"],
+            "kind": "measured",
+        }
+    )
+    answers = pl.DataFrame(
+        {
+            "model": [f"m{i}" for i in range(6)],
+            "benchmark": ["two", "one"] * 3,
+            "molecule": "a",
+            "answer": ["1.23", None, "4.56 kcal/mol", "about", None, "1.23 K"],
+            "prediction": [None, "1.23", None, None, "4.56", None],
+        }
+    )
+    scores = molaudit.score(answers, labels, **QUICK)
+    assert scores.pairs["model"].to_list() == answers["model"].to_list()
+    assert scores.cells["model"].to_list() == answers["model"].to_list()
+    assert scores.cells["m3"].to_list() == [0, 1, 1, 0, 1, 1]
 
 
 def test_replies_without_a_number_are_counted_by_reason() -> None:
