@@ -85,7 +85,7 @@ def experiment(
         repeated = 0
         for number in range(kills + early_kills):
             early = number % 6 == 5 and number // 6 < early_kills
-            delay_s = draw.uniform(0.5, 1.5) if early else draw.uniform(0.0, 3.0)
+            delay_s = draw.uniform(0.5, 1.5) if early else draw.uniform(0.5, 4.0)
             one = kill_once(command, base_url, files.folder, delay_s, early=early)
             assert one is not None, "the plan was finished before the last kill: make it longer"
             killed.append(one)
@@ -141,7 +141,7 @@ def main(out: Path, quick: bool) -> list[Finding]:
     """Do the experiment, print, and write ``engine-kill.json``."""
     console = Console()
     kills, early_kills = (2, 0) if quick else (KILLS, EARLY_KILLS)
-    workload = Workload(700 * kills, in_flight=IN_FLIGHT)
+    workload = Workload(1_000 * kills, in_flight=IN_FLIGHT)
     with tempfile.TemporaryDirectory(prefix="molaudit-bench-") as name:
         files = workloads.write(workload, Path(name))
         result = experiment(workload, files, kills, early_kills, console)

@@ -145,4 +145,4 @@ def run_peer(
 
 def _last(text: str) -> str:
     lines = text.strip().splitlines()
-    return lines[-1][:200] if lines else "no message"
+    return lines[-1][:80] if lines else "no message"

@@ -43,18 +43,14 @@ class Scenario:
         """The server of one run."""
         return ServeSettings(latency=self.latency, rpm=self.rpm, burst=self.burst, labels=files.labels)
 
-    @property
-    def allowed_s(self) -> float | None:
-        """Seconds that the server's limit makes the calls take at least."""
-        return None if self.rpm is None else (self.workload.calls - self.burst) * 60.0 / self.rpm
-
 
 @dataclass(frozen=True, slots=True)
 class EngineRow:
     """One engine on one task.
 
     ``seconds`` is the whole process from start to exit and None where the run does not count (``note`` says why);
-    ``per_second`` is calls per second of it. ``share`` is the part of the allowed rate that was used.
+    ``per_second`` is calls per second of it. ``share`` is what was answered of what the server
+    allowed in the time of the calls, its burst included: 1 is as fast as can be.
     ``ratio_to_ours`` is this engine's seconds over ours.
     """
 
@@ -189,12 +185,9 @@ def row_of(
         seconds = None if scenario.rpm is None or not run.answered else seconds
     if seconds is None:
         phase = None
-    allowed = scenario.allowed_s
     share = None
-    if allowed is not None and phase:
-        # Beyond the burst the server lets one call through each 60/rpm seconds, so this is also the
-        # rate achieved over the rate allowed, with what was lost counted as not achieved.
-        share = allowed / phase * run.answered / calls
+    if scenario.rpm is not None and phase:
+        share = run.answered / (scenario.burst + scenario.rpm / 60.0 * phase)
     return EngineRow(
         task=scenario.task,
         n=calls,
