@@ -172,9 +172,11 @@ def _nested_rows(resamples: int) -> list[dict[str, Any]]:
     few = resamples // 10
     tables = NestedTables.of(m1, m2, m3, n)
 
+    counts = np.empty((3, CHUNK), dtype=np.int64)
+
     def by_multinomial() -> None:
         for first in range(0, resamples, CHUNK):
-            resample_nested(tables, SEED, first, min(CHUNK, resamples - first))
+            resample_nested(tables, SEED, first, counts)
 
     def by_indices() -> None:
         for first in range(0, few, CHUNK):

@@ -16,27 +16,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compile import device, kernel
-from .streams import BOOTSTRAP, key, uniform, word
+from .streams import BOOTSTRAP, key, word
 
 _STAGES: Final = 3
 _BLOCK: Final = 1024
-# Standard deviations that a table covers: a tail of 1e-17, well below the 2^-53 that a draw can resolve.
-_REACH: Final = 8.5
+# Standard deviations that a table covers: a tail of 8e-11, below the 2^-32 that a draw can resolve.
+_REACH: Final = 6.5
+_RESOLUTION: Final = 2.0**32
+_HALF: Final = np.uint64(32)
+_LOW_HALF: Final = np.uint64(0xFFFFFFFF)
+_SIGN: Final = np.uint64(63)
 
 
 class NestedTables(NamedTuple):
     """Alias tables for the three stages of a cell.
 
-    Table ``places[s] + (i << bits) + digit`` is that of Bin(digit << (i bits), p_s). A row of ``tables`` holds its
-    first slot, its number of slots and its lowest value. A row of ``slots`` holds the chance that the slot keeps
-    its own value, and else the slot whose value it gives.
+    Attributes
+    ----------
+    n, bits
+        Number of pairs, and the binary digits of one place of a number of trials.
+    widths
+        Shape (stages, places): the tables of a place have 2^width slots.
+    firsts
+        Shape (stages, places): the first slot of Bin(digit << (i bits), p) at place i is
+        ``firsts + (digit << width)``.
+    lows
+        Shape (stages, places << bits): the lowest value of each table.
+    slots
+        A word holds the chance, in units of 2^-32, that the slot gives its own value (upper half), and else the slot
+        whose value it gives (lower half).
     """
 
     n: int
     bits: int
-    places: NDArray[np.int64]
-    tables: NDArray[np.int64]
-    slots: NDArray[np.float64]
+    widths: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+    lows: NDArray[np.int64]
+    slots: NDArray[np.uint64]
 
     @classmethod
     def of(cls, m1: int, m2: int, m3: int, n: int) -> NestedTables:
@@ -68,8 +84,9 @@ def _spread(trials: int, p: float) -> tuple[int, int]:
 def _chances(trials: int, p: float, low: int, slots: NDArray[np.float64]) -> None:
     """Write P(Bin(trials, p) = low, low + 1, ...) times the number of slots, by recurrence from the mode."""
     size = len(slots)
-    if size == 1:
-        slots[0, 0] = 1.0
+    if trials == 0 or p <= 0.0 or p >= 1.0:  # the lowest value is the only one
+        slots[:, 0] = 0.0
+        slots[0, 0] = size
         return
     mode = min(max(int((trials + 1) * p) - low, 0), size - 1)
     odds = p / (1.0 - p)
@@ -111,89 +128,108 @@ def _share_out(slots: NDArray[np.float64], small: NDArray[np.int64], large: NDAr
         slots[small[n_small], 0] = 1.0
 
 
+@device
+def _digits(place: int, bits: int, n: int, least: int, most: int) -> tuple[int, int]:
+    """Return the lowest and highest digit that a number of trials in least..most can have at a place."""
+    if n >> bits == 0:
+        return least, most
+    return 0, min((1 << bits) - 1, most >> (bits * place))
+
+
 @kernel()
 def _build(
     n: int, rates: NDArray[np.float64], bits: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Build ``places``, ``tables`` and ``slots`` for the numbers of trials that each stage can meet."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+    """Build the tables for the numbers of trials that each stage can meet."""
     n_places = 1
     while n >> (bits * n_places) > 0:
         n_places += 1
-    per_stage = n_places << bits
-    places = np.arange(_STAGES) * per_stage
-    tables = np.zeros((_STAGES * per_stage, 3), dtype=np.int64)
-    used = 0
+    widths = np.ones((_STAGES, n_places), dtype=np.int64)
+    firsts = np.zeros((_STAGES, n_places), dtype=np.int64)
+    lows = np.zeros((_STAGES, n_places << bits), dtype=np.int64)
+    ranges = np.empty((_STAGES, 2), dtype=np.int64)
+    used = widest = 0
     least, most = n, n
     for stage in range(_STAGES):
-        for j in range(per_stage):
-            place = j >> bits
-            trials = (j & ((1 << bits) - 1)) << (bits * place)
-            is_met = trials == 0 or (trials <= most and (n_places > 1 or trials >= least))
-            if not is_met:
-                continue
-            lowest, highest = _spread(trials, rates[stage])
-            row = tables[places[stage] + j]
-            row[0], row[1], row[2] = used, highest - lowest + 1, lowest
-            used += row[1]
+        ranges[stage, 0], ranges[stage, 1] = least, most
+        for place in range(n_places):
+            lowest, highest = _digits(place, bits, n, least, most)
+            for digit in range(lowest, highest + 1):
+                low, high = _spread(digit << (bits * place), rates[stage])
+                lows[stage, (place << bits) + digit] = low
+                while 1 << widths[stage, place] < high - low + 1:
+                    widths[stage, place] += 1
+            firsts[stage, place] = used - (lowest << widths[stage, place])
+            used += (highest - lowest + 1) << widths[stage, place]
+            widest = max(widest, 1 << widths[stage, place])
         least, most = _spread(least, rates[stage])[0], _spread(most, rates[stage])[1]
-    slots = np.zeros((used, 2))
-    scratch = np.empty((2, n + 1), dtype=np.int64)
+    slots = np.empty(used, dtype=np.uint64)
+    scratch = np.empty((2, widest), dtype=np.int64)
+    chances = np.empty((widest, 2))
     for stage in range(_STAGES):
-        for j in range(per_stage):
-            start, size, low = tables[places[stage] + j]
-            if size > 0:
-                trials = (j & ((1 << bits) - 1)) << (bits * (j >> bits))
-                _chances(trials, rates[stage], low, slots[start : start + size])
-                _share_out(slots[start : start + size], scratch[0], scratch[1])
-    return places, tables, slots
+        for place in range(n_places):
+            size = 1 << widths[stage, place]
+            lowest, highest = _digits(place, bits, n, ranges[stage, 0], ranges[stage, 1])
+            for digit in range(lowest, highest + 1):
+                low = lows[stage, (place << bits) + digit]
+                _chances(digit << (bits * place), rates[stage], low, chances[:size])
+                _share_out(chances[:size], scratch[0], scratch[1])
+                first = firsts[stage, place] + (digit << widths[stage, place])
+                for i in range(size):
+                    keeps = min(chances[i, 0] * _RESOLUTION + 0.5, _RESOLUTION - 1.0)
+                    slots[first + i] = np.uint64(keeps) << _HALF | np.uint64(chances[i, 1])
+    return widths, firsts, lows, slots
 
 
 @device
-def _pass_stage(
-    tables: NestedTables,
-    stage: int,
-    keys: NDArray[np.uint64],
-    points: NDArray[np.float64],
+def _add_place(
+    table: tuple[int, int, int, int],
+    lows: NDArray[np.int64],
+    slots: NDArray[np.uint64],
+    words: NDArray[np.uint64],
     trials: NDArray[np.int64],
     hits: NDArray[np.int64],
 ) -> None:
-    """Draw hits ~ Bin(trials, p of the stage) for a block of resamples, from one word a place.
+    """Add to the hits a draw of Bin(digit << shift, p) of each resample, by one word each.
 
-    A block at a time, since the look-ups of one resample wait for each other and those of many do not; words
-    first, since they are made in vectors; and without a branch, since the choice of the slot could only be guessed.
+    The upper bits of a word choose the slot, the 32 that follow whether the slot gives its own value: each chance
+    is right to 2^-32. There is no branch, since that choice could only be guessed.
     """
-    rows, slots = tables.tables, tables.slots
-    mask = (1 << tables.bits) - 1
-    n_places = (tables.places[1] - tables.places[0]) >> tables.bits
-    for place in range(n_places):
-        table = tables.places[stage] + (place << tables.bits)
-        shift = place * tables.bits
-        for r in range(len(keys)):
-            points[r] = uniform(word(keys[r], 16 * stage + place))
-        for r in range(len(keys)):
-            row = table + ((trials[r] >> shift) & mask)
-            point = points[r] * rows[row, 1]
-            slot = np.int64(point)
-            at = rows[row, 0] + slot
-            other = np.int64(slots[at, 1])
-            keeps = np.int64(point - slot < slots[at, 0])
-            before = hits[r] if place > 0 else 0
-            hits[r] = before + rows[row, 2] + other + (slot - other) * keeps
+    shift, mask, width, first = table
+    left, right = np.uint64(width), np.uint64(64 - width)
+    for r in range(len(words)):
+        digit = (trials[r] >> shift) & mask
+        own = words[r] >> right
+        slot = slots[np.uint64(first + (digit << width)) + own]
+        keeps = (((words[r] << left) >> _HALF) - (slot >> _HALF)) >> _SIGN
+        other = slot & _LOW_HALF
+        hits[r] += lows[digit] + np.int64(other + (own - other) * keeps)
 
 
 @kernel(parallel=True)
-def resample_nested(tables: NestedTables, seed: int, first: int, count: int) -> NDArray[np.int64]:
-    """Return m1, m2 and m3 of each resample, shape (3, count)."""
-    out = np.empty((_STAGES, count), dtype=np.int64)
+def resample_nested(tables: NestedTables, seed: int, first: int, out: NDArray[np.int64]) -> None:
+    """Write m1, m2 and m3 of each resample to ``out``, shape (3, count).
+
+    A block at a time, since the look-ups of one resample wait for each other and those of many do not, and words
+    first, since they are made in vectors.
+    """
+    count = out.shape[1]
+    mask = (1 << tables.bits) - 1
     for block in numba.prange((count + _BLOCK - 1) // _BLOCK):
         start, stop = block * _BLOCK, min(count, (block + 1) * _BLOCK)
         keys = np.empty(stop - start, dtype=np.uint64)
         for r in range(stop - start):
             keys[r] = key(seed, BOOTSTRAP, first + start + r)
-        points = np.empty(stop - start)
-        trials = np.full(stop - start, tables.n)
+        words = np.empty(stop - start, dtype=np.uint64)
+        trials = np.empty(stop - start, dtype=np.int64)
+        trials[:] = tables.n
         for stage in range(_STAGES):
             hits = out[stage, start:stop]
-            _pass_stage(tables, stage, keys, points, trials, hits)
+            hits[:] = 0
+            for place in range(tables.widths.shape[1]):
+                for r in range(stop - start):
+                    words[r] = word(keys[r], 16 * stage + place)
+                table = (place * tables.bits, mask, tables.widths[stage, place], tables.firsts[stage, place])
+                lows = tables.lows[stage, place << tables.bits : (place + 1) << tables.bits]
+                _add_place(table, lows, tables.slots, words, trials, hits)
             trials = hits
-    return out

@@ -36,6 +36,8 @@ class PairData(NamedTuple):
     group_y: NDArray[np.int64]
     cluster: NDArray[np.int64]
     n_clusters: int
+    n_groups_x: int
+    n_groups_y: int
 
 
 def prepare(
@@ -44,9 +46,19 @@ def prepare(
     """Sort the pairs by absolute error and number the distinct values of both sides."""
     error = np.abs(x - y)
     order = np.argsort(error, kind="stable")
-    group_x = np.unique(x[order], return_inverse=True)[1].astype(np.int64)
-    group_y = np.unique(y[order], return_inverse=True)[1].astype(np.int64)
-    return PairData(x[order], y[order], error[order], group_x, group_y, cluster[order], n_clusters)
+    distinct_x, group_x = np.unique(x[order], return_inverse=True)
+    distinct_y, group_y = np.unique(y[order], return_inverse=True)
+    return PairData(
+        x[order],
+        y[order],
+        error[order],
+        group_x.astype(np.int64),
+        group_y.astype(np.int64),
+        cluster[order],
+        n_clusters,
+        distinct_x.size,
+        distinct_y.size,
+    )
 
 
 @device
@@ -127,12 +139,10 @@ def resample_pairs(
     """
     out = np.empty((len(MEASURES), count))
     n = len(data.x)
-    n_x = data.group_x.max() + 1 if n else 0
-    n_y = data.group_y.max() + 1 if n else 0
     for block in numba.prange((count + _BLOCK - 1) // _BLOCK):
         of_clusters = np.empty(data.n_clusters, dtype=np.int64)
         weights = np.empty(n, dtype=np.int64)
-        rank_x, rank_y = np.empty(n_x), np.empty(n_y)
+        rank_x, rank_y = np.empty(data.n_groups_x), np.empty(data.n_groups_y)
         measured = np.empty(len(MEASURES))
         for r in range(block * _BLOCK, min(count, (block + 1) * _BLOCK)):
             if leave_one_out:
@@ -142,5 +152,6 @@ def resample_pairs(
             for i in range(n):
                 weights[i] = of_clusters[data.cluster[i]]
             _measure(data, weights, rank_x, rank_y, measured)
-            out[:, r] = measured
+            for i in range(len(measured)):
+                out[i, r] = measured[i]
     return out

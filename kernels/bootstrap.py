@@ -27,7 +27,7 @@ from ._bootstrap_exact import order_statistic_quantile, proportion_quantile
 from ._bootstrap_nested import NestedTables, resample_nested
 from ._bootstrap_pairs import MEASURES
 from ._bootstrap_plans import Floats, Order, Pairs, Plan, Sums, acceleration
-from ._bootstrap_select import Levels, select
+from ._bootstrap_select import CHUNK, Levels, select
 from ._bootstrap_statistics import Statistic, numbers, plan, same_length
 
 __all__ = [
@@ -197,7 +197,15 @@ def nested(m1: int, m2: int, m3: int, n: int, *, resamples: int, seed: int, leve
         estimates = np.divide([m2, m3, m3], [m1, m2, n])
     at = [_fixed(0.5 * (1.0 - level))] * 3
     tables = NestedTables.of(m1, m2, m3, n)
-    found = select(lambda first, count: _rates(tables, seed, first, count), resamples, estimates, at)
+    memory = np.empty(
+        3 * min(CHUNK, resamples), dtype=np.int64
+    )  # used again: fresh pages cost more than the draws
+    found = select(
+        lambda first, count: _rates(tables, seed, first, memory[: 3 * count].reshape(3, count)),
+        resamples,
+        estimates,
+        at,
+    )
     return Nested(
         *(
             _finish(float(estimate), *bounds, resamples, Method.PERCENTILE)
@@ -210,11 +218,14 @@ def nested_distribution(
     m1: int, m2: int, m3: int, n: int, *, resamples: int, seed: int, first: int = 0
 ) -> NDArray[np.int64]:
     """Return m1, m2 and m3 of resamples ``first, ...`` of a cell, shape (3, resamples)."""
-    return resample_nested(NestedTables.of(m1, m2, m3, n), seed, first, resamples)
+    counts = np.empty((3, resamples), dtype=np.int64)
+    resample_nested(NestedTables.of(m1, m2, m3, n), seed, first, counts)
+    return counts
 
 
-def _rates(tables: NestedTables, seed: int, first: int, count: int) -> Floats:
-    one, two, three = resample_nested(tables, seed, first, count)
+def _rates(tables: NestedTables, seed: int, first: int, counts: NDArray[np.int64]) -> Floats:
+    resample_nested(tables, seed, first, counts)
+    one, two, three = counts
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.stack([two / one, three / two, np.divide(three, tables.n)])
 

@@ -19,7 +19,7 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._binomial import log_pmf, tail_in_first_terms
+from ._binomial import log_fall, log_top, tail_in_first_terms
 from ._columns import column
 from .compile import device, kernel
 from .streams import GOLDEN, normal_quantile
@@ -95,7 +95,9 @@ def _bounds(k: ArrayLike, n: ArrayLike, tail: float) -> Bounds:
         flat_hits.min() < 0 or flat_trials.max() >= 2**31 or bool((flat_hits > flat_trials).any())
     ):
         raise ValueError("counts must satisfy 0 <= k <= n < 2**31")
-    low, high = _solve_all(flat_hits, flat_trials, tail)
+    if not flat_hits.size:
+        return Bounds(np.empty(shape), np.empty(shape))
+    low, high = _solve_all(flat_hits, flat_trials, *_numbered(flat_hits, flat_trials), tail)
     return Bounds(low.reshape(shape), high.reshape(shape))
 
 
@@ -119,8 +121,8 @@ def _first_odds(k: float, n: float, z: float) -> float:
 
 
 @device
-def _lower(hits: int, trials: int, tail: float, log_tail: float, z: float) -> tuple[float, float]:
-    """Return x and y = 1 - x where P(Bin(trials, x) >= hits) = tail, for 0 <= hits <= trials."""
+def _lower(hits: int, trials: int, top: float, tail: float, log_tail: float, z: float) -> tuple[float, float]:
+    """Return x and y = 1 - x where P(Bin(trials, x) >= hits) = tail, for 0 <= hits <= trials; top is `log_top`."""
     if hits == 0:
         return 0.0, 1.0
     k, n = float(hits), float(trials)
@@ -132,7 +134,7 @@ def _lower(hits: int, trials: int, tail: float, log_tail: float, z: float) -> tu
     x, y = 1.0 / (1.0 + odds), odds / (1.0 + odds)
     for _ in range(100):
         s = tail_in_first_terms(k, n, x, y, 1e-12)
-        miss = log_pmf(k, n, x, y) + math.log(s) - log_tail
+        miss = top - log_fall(k, n, x, y) + math.log(s) - log_tail
         step = -miss * s / k
         if (
             abs(miss) < 0.5
@@ -145,32 +147,47 @@ def _lower(hits: int, trials: int, tail: float, log_tail: float, z: float) -> tu
             step *= (1.0 + 0.5 * step * bend) / (1.0 + step * bend + step * step * twist / 6.0)
         growth = math.expm1(step)
         x, y = x + x * growth, y - x * growth
-        if abs(miss) < 0.003:
+        if abs(miss) < 0.002:
             break
     return x, y
 
 
-@device
+@kernel()
 def _numbered(
     k: NDArray[np.int64], n: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Number the distinct pairs (min(k, n - k), n): the number of each input, then the pair of each number."""
+    """Number the distinct pairs (min(k, n - k), n) as they come: the number of each input, the pair of each number.
+
+    Pairs are found in a table with a place for each possible one where that is no larger than a hashed one would be.
+    """
     size = len(k)
     number = np.empty(size, dtype=np.int64)
     small = np.empty(size, dtype=np.int64)
     trials = np.empty(size, dtype=np.int64)
+    least, most = n[0], n[0]
+    for i in range(size):
+        least, most = min(least, n[i]), max(most, n[i])
+    starts = np.empty(min(most - least, 4 * size) + 1, dtype=np.int64)
+    places = 0
+    for total in range(least, min(most, least + 4 * size) + 1):
+        starts[total - least] = places
+        places += total // 2 + 1
+    is_direct = most - least <= 4 * size and places <= 4 * size
     bits = 4
     while (1 << bits) < 2 * size:
         bits += 1
     mask = np.uint64((1 << bits) - 1)
-    slots = np.full(1 << bits, -1, dtype=np.int32)
+    slots = np.full(places if is_direct else 1 << bits, -1, dtype=np.int32)
     found = 0
     for i in range(size):
         count, total = min(k[i], n[i] - k[i]), n[i]
-        # Neighbouring k of one n share cache lines; the n are spread over the table.
-        place = ((np.uint64(total) * GOLDEN >> _SHIFT) + np.uint64(count)) & mask
-        while slots[place] >= 0 and (small[slots[place]] != count or trials[slots[place]] != total):
-            place = (place + np.uint64(1)) & mask
+        if is_direct:
+            place = np.uint64(starts[total - least] + count)
+        else:
+            # Neighbouring k of one n share cache lines; the n are spread over the table.
+            place = ((np.uint64(total) * GOLDEN >> _SHIFT) + np.uint64(count)) & mask
+            while slots[place] >= 0 and (small[slots[place]] != count or trials[slots[place]] != total):
+                place = (place + np.uint64(1)) & mask
         if slots[place] < 0:
             slots[place] = found
             small[found], trials[found] = count, total
@@ -179,39 +196,28 @@ def _numbered(
     return number, small[:found], trials[:found]
 
 
-@device
-def _numbered_within(
-    k: NDArray[np.int64], n: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Do the same where every pair has the same n: the number is the smaller count itself."""
-    number = np.empty(len(k), dtype=np.int64)
-    for i in range(len(k)):
-        number[i] = min(k[i], n - k[i])
-    return number, np.arange(n // 2 + 1), np.full(n // 2 + 1, n)
-
-
 @kernel(parallel=True)
 def _solve_all(
-    k: NDArray[np.int64], n: NDArray[np.int64], tail: float
+    k: NDArray[np.int64],
+    n: NDArray[np.int64],
+    number: NDArray[np.int64],
+    small: NDArray[np.int64],
+    trials: NDArray[np.int64],
+    tail: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     low = np.empty(len(k))
     high = np.empty(len(k))
-    if len(k) == 0:
-        return low, high
-    if n.min() == n.max() and n[0] < 4 * len(k):
-        number, small, trials = _numbered_within(k, n[0])
-    else:
-        number, small, trials = _numbered(k, n)
     log_tail = math.log(tail)
     z = normal_quantile(tail)
     # Of a pair, x and 1 - x at its lower bound; then the same for its mirror image.
     roots = np.empty((len(small), 4))
     for j in numba.prange(len(small)):
-        x, y = _lower(small[j], trials[j], tail, log_tail, z)
-        mirrored_x, mirrored_y = _lower(trials[j] - small[j], trials[j], tail, log_tail, z)
-        roots[j, 0], roots[j, 1] = x, mirrored_y
-        roots[j, 2], roots[j, 3] = mirrored_x, y
+        top = log_top(float(small[j]), float(trials[j])) if small[j] > 0 else 0.0
+        for side in range(2):
+            hits = trials[j] - small[j] if side == 1 else small[j]
+            x, y = _lower(hits, trials[j], top, tail, log_tail, z)
+            roots[j, 2 * side], roots[j, 3 - 2 * side] = x, y
     for i in numba.prange(len(k)):
-        column = 2 if 2 * k[i] > n[i] else 0
-        low[i], high[i] = roots[number[i], column], roots[number[i], column + 1]
+        mirror = 2 if 2 * k[i] > n[i] else 0
+        low[i], high[i] = roots[number[i], mirror], roots[number[i], mirror + 1]
     return low, high

@@ -180,7 +180,38 @@ def test_nested_counts_follow_their_multinomial():
 def test_what_the_tables_leave_out_is_below_what_a_draw_resolves(trials):
     for p in (1e-4, 0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.95, 0.9999):
         low, high = _bootstrap_nested._spread(trials, p)
-        assert stats.binom.cdf(low - 1, trials, p) + stats.binom.sf(high, trials, p) < 2**-53
+        assert stats.binom.cdf(low - 1, trials, p) + stats.binom.sf(high, trials, p) < 2**-32
+
+
+def _chances_of(tables, stage, place, digit):
+    """Add up what the slots of one table say: the chance of each value from the lowest on."""
+    width = int(tables.widths[stage, place])
+    first = int(tables.firsts[stage, place]) + (digit << width)
+    words = [int(word) for word in tables.slots[first : first + (1 << width)]]
+    chances = np.zeros(1 << width)
+    for own, word in enumerate(words):
+        keeps = (word >> 32) / 2**32
+        chances[own] += keeps
+        chances[word & 0xFFFFFFFF] += 1 - keeps
+    return int(tables.lows[stage, (place << tables.bits) + digit]), chances / (1 << width)
+
+
+@pytest.mark.parametrize(
+    ("counts", "stage", "place", "digit", "p"),
+    [
+        ((150, 60, 20, 500), 0, 0, 500, 0.3),
+        ((150, 60, 20, 500), 1, 0, 137, 0.4),
+        ((150, 60, 20, 500), 2, 0, 71, 1 / 3),
+        ((900, 500, 30, 2000), 0, 1, 30, 0.45),
+        ((900, 500, 30, 2000), 2, 0, 7, 0.06),
+        ((5, 5, 0, 5), 1, 0, 5, 1.0),
+    ],
+)
+def test_tables_hold_the_binomial_chances_to_32_bits(counts, stage, place, digit, p):
+    tables = _bootstrap_nested.NestedTables.of(*counts)
+    low, chances = _chances_of(tables, stage, place, digit)
+    expected = stats.binom.pmf(low + np.arange(chances.size), digit << (tables.bits * place), p)
+    np.testing.assert_allclose(chances, expected, atol=2**-32, rtol=0)
 
 
 @pytest.mark.parametrize(("m1", "m2", "m3", "n"), [(150, 60, 20, 500), (900, 500, 30, 2000), (5, 5, 0, 5)])

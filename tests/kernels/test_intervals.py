@@ -85,16 +85,24 @@ def test_few_hits_of_a_thousand_million_solve_the_equation_in_exact_arithmetic(k
         assert abs(total / Decimal("0.025") - 1) < Decimal("1e-12")
 
 
+def _relative_error(k, n, level):
+    x = float(intervals.lower_bound(k, n, level))
+    tail = Fraction(1 - level)
+    slope = Fraction(comb(n, k) * k) * Fraction(x) ** (k - 1) * (1 - Fraction(x)) ** (n - k)
+    return abs((_exact_tail(k, n, x) - tail) / slope / Fraction(x))
+
+
+@pytest.mark.parametrize(("k", "n"), [(4, 9), (5, 12), (6, 38), (2, 3)])
+def test_the_first_guess_is_not_taken_for_the_bound_where_it_is_good(k, n):
+    assert _relative_error(k, n, 0.5) < Fraction(1, 10**12)
+
+
 @given(st.integers(2, 300), st.data())
 @settings(deadline=None, max_examples=40)
 def test_the_lower_bound_solves_its_equation_exactly(n, data):
     k = data.draw(st.integers(1, n))
     level = data.draw(st.floats(0.5, 0.9999999))
-    x = float(intervals.lower_bound(k, n, level))
-    tail = Fraction(1 - level)
-    slope = Fraction(comb(n, k) * k) * Fraction(x) ** (k - 1) * (1 - Fraction(x)) ** (n - k)
-    error_of_x = (_exact_tail(k, n, x) - tail) / slope
-    assert abs(error_of_x / Fraction(x)) < Fraction(1, 10**12)
+    assert _relative_error(k, n, level) < Fraction(1, 10**12)
 
 
 def test_extreme_levels_converge():
