@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
+from io import TextIOWrapper
 
 from .inert import inert
 
@@ -28,6 +30,8 @@ COMMANDS = {
 }
 """Command to its line in ``--help``. The module ``commands/NAME.py`` has ``configure(parser)`` and ``run(args)``."""
 
+EXIT_DISK_FULL = 1
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
@@ -35,6 +39,9 @@ EXIT_INTERRUPTED = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; errors of input are one message, never a traceback."""
     args = _parser(list(sys.argv[1:] if argv is None else argv))
+    if isinstance(sys.stdout, TextIOWrapper):
+        # An ASCII terminal shows what it has no letter for as an escape, as stderr always does.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = args.run(args)
     except KeyboardInterrupt:
@@ -44,6 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 1
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in DISK_FULL:
+            print(f"molaudit {args.command}: cannot write: {error.strerror}", file=sys.stderr)  # noqa: T201
+            return EXIT_DISK_FULL
         if not _is_ours(error):
             raise
         lines = "\n".join(inert(line) for line in str(error).split("\n"))

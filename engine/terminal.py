@@ -32,7 +32,7 @@ NAME_WIDTH = 32
 ONE_LINE = len("untestable 100.0%")
 TWO_LINES = len("untestable")
 WIDE = 150
-"""Columns of a terminal from which on the whole cell table is readable."""
+"""Columns of a terminal from which on the widest tables are readable."""
 
 
 def tell(console: Console, text: str, style: str = "") -> None:
@@ -190,7 +190,8 @@ def plain_table(frame: pl.DataFrame, title: str) -> Table:
     """Any table as it is, numbers to four figures."""
     table = Table(title=title, title_justify="left")
     for name in frame.columns:
-        table.add_column(name, justify="right" if frame[name].dtype.is_numeric() else "left")
+        numeric = frame[name].dtype.is_numeric()
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
     for row in frame.iter_rows():
         table.add_row(*(_plain_text(value) for value in row))
     return table

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from .options import whole_number
 
+NARROW = ("benchmark", "n_label", "floor12", "floor23", "floor_hit1", "floor_hit3")
+"""What a terminal of 80 columns has room for; the file has all columns."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
@@ -34,14 +37,15 @@ def run(args: argparse.Namespace) -> int:
 
     from ..studies.floors_table import floors_table
     from ..studies.pairs import label_values
-    from ..terminal import counted, plain_table, say, tell
+    from ..terminal import WIDE, counted, plain_table, say, tell
 
     write = results.table_writer(args.out)
     labels = imports.load_labels(args.labels)
     table = floors_table(label_values(labels.frame, args.figures), repeats=args.repeats, seed=args.seed)
     write(table, args.out)
     console = Console()
-    console.print(plain_table(table, "Molecule-blind floors"))
+    shown = table if console.width >= WIDE else table.select(NARROW)
+    console.print(plain_table(shown, "Molecule-blind floors"))
     for note in labels.notes:
         say(console, note)
     tell(console, f"{counted(table.height, 'benchmark')} written to {args.out}")

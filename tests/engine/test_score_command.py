@@ -261,3 +261,41 @@ def test_published_map_comes_out_of_judge(say: Say) -> None:
     assert judged["regime"].to_list() == published["regime"].to_list()
     flagged = judged.filter(pl.col("verdict") == "flagged")["arm"].value_counts()
     assert dict(flagged.iter_rows()) == {"t1024": 89, "reg": 47, "t1024r": 12}
+
+
+def in_another_process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "molaudit", *arguments],
+        capture_output=True,
+        encoding="ascii",
+        env=os.environ | environment,
+        check=False,
+    )
+
+
+def test_ascii_terminals_of_80_columns_show_everything(say: Say) -> None:
+    name = "a-model-with-a-very-long-name-\u00e9-mini"
+    body = [(name, *row) for row in rows()]
+    Path("a.csv").write_text(table("model,molecule,answer", body), encoding="utf-8")
+    options = {"PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
+    done = in_another_process("score", "a.csv", "--labels", "lab.csv", "--out", "out", *QUICK, **options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "flagged" in done.stdout
+    done = in_another_process("floors", "lab.csv", "--out", "f.csv", "--repeats", "20", **options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "floor_hit1" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
+def test_output_to_a_full_disk_is_one_message(say: Say) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "molaudit", "floors", "lab.csv", "--out", "f.csv", "--repeats", "20"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == "molaudit floors: cannot write: No space left on device"
+    assert "Traceback" not in done.stderr
