@@ -5,8 +5,11 @@ A worker that dies changes nothing: Dask gives its chunks to another, and a chun
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SettingsError
@@ -53,15 +56,45 @@ def connect(address: str) -> Iterator[Client]:
         client = Client(address, timeout="10s")
     except (OSError, ValueError) as error:
         raise SettingsError(f"--cluster {address}: no Dask scheduler answers there ({error})") from error
-    with client:
-        yield client
+    # What Dask logs when a connection ends is a page of tracebacks; ours is one line.
+    log = logging.getLogger("distributed")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        with client:
+            _compare_versions(client, address)
+            yield client
+    finally:
+        log.setLevel(before)
+
+
+def our_version() -> str:
+    """Return the version of this program, asked on each worker."""
+    return version("molaudit")
+
+
+def _compare_versions(client: Client, address: str) -> None:
+    """Refuse workers without this program, or with another version, whose bits might be others."""
+    answers = client.run(our_version, on_error="return")
+    for worker, answer in answers.items():
+        if answer != our_version():
+            raise SettingsError(
+                f"--cluster {address}: worker {worker} has not molaudit {our_version()} ({answer}); "
+                "install the same version on the workers"
+            )
 
 
 def compute_on(
     client: Client, jobs: Sequence[Job], todo: Sequence[tuple[int, int]], settings: NullSettings
 ) -> Iterator[tuple[int, int, Any, Any]]:
-    """Yield (job, chunk, values, counts) as workers finish them, in any order."""
-    from distributed import as_completed
+    """Yield (job, chunk, values, counts) as workers finish them, in any order.
+
+    Raises
+    ------
+    SettingsError
+        The scheduler is gone, or workers died with the same chunk again and again.
+    """
+    from distributed import KilledWorker, as_completed
 
     waiting = iter(todo)
     running: dict[Any, tuple[int, int]] = {}
@@ -83,7 +116,18 @@ def compute_on(
     done = as_completed([future for future in (submit() for _ in range(width)) if future is not None])
     for future in done:
         job, chunk = running.pop(future)
-        values, counts = future.result()
+        try:
+            values, counts = future.result()
+        except CancelledError as error:
+            raise SettingsError(
+                "--cluster: the Dask scheduler is gone; the chunks that are done are kept: "
+                "run the same command again once it is back"
+            ) from error
+        except KilledWorker as error:
+            raise SettingsError(
+                "--cluster: a chunk killed several workers, most likely for want of memory; the chunks that are "
+                "done are kept: give workers more memory, and run the same command again"
+            ) from error
         future.release()
         following = submit()
         if following is not None:

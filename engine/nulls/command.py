@@ -13,12 +13,16 @@ from rich.progress import Progress
 
 from ..errors import InputError
 from ..output import prepare_folder
-from ..terminal import plain_table
+from ..terminal import plain_table, tell
 from .cluster import compute_on, connect
 from .jobs import Job, compute_chunk, load_jobs
 from .store import Header, NullSettings, Store, digest_of, read_header, write_results
 
 PARTIAL = 3
+SECONDS_A_LINE = 30.0
+
+Chunk = tuple[int, int, Any, Any]
+"""Number of the job, number of the chunk, values, counts."""
 
 
 def run_null(
@@ -45,7 +49,9 @@ def run_null(
         highlight=False,
     )
     begin, draws = time.monotonic(), 0
-    for job, index, values, counts in _computed(console, jobs, todo, store.settings, cluster):
+    for job, index, values, counts in _shown(
+        console, _computed(jobs, todo, store.settings, cluster), len(todo)
+    ):
         store.write(job, index, values, counts)
         draws += store.settings.span(index)[1]
     if draws:
@@ -83,29 +89,37 @@ def merge(sources: Sequence[Path], out: Path) -> int:
 
 
 def _computed(
-    console: Console,
-    jobs: Sequence[Job],
-    todo: Sequence[tuple[int, int]],
-    settings: NullSettings,
-    cluster: str | None,
-) -> Iterator[tuple[int, int, Any, Any]]:
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("chunks", total=len(todo))
-        if cluster is None:
-            for job, chunk in todo:
-                first, count = settings.span(chunk)
-                found = compute_chunk(
-                    jobs[job].facts.statistic, jobs[job].arrays, first, count, settings.seed
-                )
-                yield job, chunk, *found
-                progress.advance(task)
-            return
-        if not todo:
-            return
+    jobs: Sequence[Job], todo: Sequence[tuple[int, int]], settings: NullSettings, cluster: str | None
+) -> Iterator[Chunk]:
+    if not todo:
+        return
+    if cluster is not None:
         with connect(cluster) as client:
-            for done in compute_on(client, jobs, todo, settings):
-                yield done
+            yield from compute_on(client, jobs, todo, settings)
+        return
+    for job, chunk in todo:
+        first, count = settings.span(chunk)
+        found = compute_chunk(jobs[job].facts.statistic, jobs[job].arrays, first, count, settings.seed)
+        yield job, chunk, *found
+
+
+def _shown(console: Console, done: Iterator[Chunk], total: int) -> Iterator[Chunk]:
+    """Pass chunks on, with a bar in a terminal and a line every half minute elsewhere."""
+    if console.is_terminal:
+        with Progress(console=console, transient=True) as progress:
+            task = progress.add_task("chunks", total=total)
+            for chunk in done:
+                yield chunk
                 progress.advance(task)
+        return
+    begin = said = time.monotonic()
+    for number, chunk in enumerate(done, 1):
+        yield chunk
+        now = time.monotonic()
+        if now - said >= SECONDS_A_LINE and number < total:
+            said = now
+            left = (now - begin) / number * (total - number)
+            tell(console, f"{number:,} of {total:,} chunks, about {left:,.0f} s left")
 
 
 def _shard_of(place: tuple[int, int], settings: NullSettings, shards: int) -> int:

@@ -147,8 +147,8 @@ def write_results(store: Store) -> pl.DataFrame:
         rows.append({**job.about, "statistic": job.statistic, **_summary(job, found)})
     schema = {
         **dict.fromkeys((*CELL, "statistic"), pl.String),
-        **dict.fromkeys(("repeats", "trials", "observed"), pl.Int64),
-        **dict.fromkeys(("mean", "sd", "q95", "q99", "p", "p_error"), pl.Float64),
+        **dict.fromkeys(("repeats", "trials"), pl.Int64),
+        **dict.fromkeys(("observed", "mean", "sd", "q95", "q99", "p", "p_error"), pl.Float64),
     }
     summary = pl.DataFrame(rows, schema=schema)
     results.write_parquet(pl.concat(distributions), store.folder / "null.parquet")
@@ -167,7 +167,8 @@ def _summary(job: JobFacts, found: pl.DataFrame) -> dict[str, float | int | None
     }
     p = error = None
     if job.observed is not None:
-        p = (1 + int(count[value >= job.observed].sum())) / (1 + repeats)
+        reached = np.abs(value) >= abs(job.observed) if job.two_sided else value >= job.observed
+        p = (1 + int(count[reached].sum())) / (1 + repeats)
         error = float(np.sqrt(p * (1 - p) / (1 + repeats)))
     return {
         "repeats": repeats,

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import molaudit
 from molaudit.engine.errors import InputError, SettingsError
 from molaudit.engine.nulls import cluster as cluster_module
+from molaudit.engine.nulls import command as command_module
 from molaudit.engine.nulls.command import merge, run_null
 from molaudit.engine.nulls.jobs import compute_chunk, load_jobs
 from molaudit.engine.nulls.store import NullSettings
@@ -152,3 +154,103 @@ def test_killed_worker_changes_nothing(labels: Path) -> None:
         values, counts = compute_chunk(jobs[job].facts.statistic, jobs[job].arrays, *settings.span(chunk), 3)
         expected[job, chunk] = (values.tolist(), counts.tolist())
     assert found == expected
+
+
+def _scored_at_two_efforts(folder: Path, chances: dict[str, float]) -> pl.DataFrame:
+    rng = np.random.default_rng(5)
+    y = np.round(rng.uniform(1, 9, 200), 2)
+    molecules = [f"m{i}" for i in range(200)]
+    labels = pl.DataFrame({"molecule": molecules, "label": [f"{v:.2f}" for v in y]})
+    answers = pl.concat(
+        pl.DataFrame(
+            {
+                "model": "m",
+                "effort": effort,
+                "molecule": molecules,
+                "prediction": np.where(rng.uniform(size=200) < chance, y, np.round(y * 1.07, 2)),
+            }
+        )
+        for effort, chance in chances.items()
+    )
+    scores = molaudit.score(answers, labels, repeats=50, resamples=50)
+    scores.write(folder)
+    return scores.cells
+
+
+def test_two_efforts_are_compared_molecule_by_molecule(tmp_path: Path) -> None:
+    cells = _scored_at_two_efforts(tmp_path / "scored", {"low": 0.2, "high": 0.3})
+    assert (
+        run_null(
+            tmp_path / "scored",
+            tmp_path / "out",
+            repeats=40_000,
+            chunk=15_000,
+            seed=3,
+            shard=(1, 1),
+            cluster=None,
+        )
+        == 0
+    )
+    summary = pl.read_csv(tmp_path / "out/null.csv").filter(pl.col("statistic") == "hit3 difference")
+    (row,) = summary.rows(named=True)
+    assert row["effort"] in ("high - low", "low - high")
+    rate = dict(cells.select("effort", "hit3").iter_rows())
+    after, before = row["effort"].split(" - ")
+    assert row["observed"] == pytest.approx(rate[after] - rate[before])
+    # The null of exchanged molecules is that of McNemar: the discordant ones are a fair coin each.
+    pairs = pl.read_parquet(tmp_path / "scored/pairs.parquet").filter("scorable")
+    hit = {
+        e: dict(p.select("molecule", pl.col("depth") == 3).iter_rows())
+        for (e,), p in pairs.group_by("effort")
+    }
+    both = set(hit["low"]) & set(hit["high"])
+    up = sum(hit["high"][m] and not hit["low"][m] for m in both)
+    down = sum(hit["low"][m] and not hit["high"][m] for m in both)
+    assert row["trials"] == len(both)
+    expected = stats.binomtest(up, up + down).pvalue
+    assert row["p"] == pytest.approx(expected, abs=5 * row["p_error"])
+    null = pl.read_parquet(tmp_path / "out/null.parquet").filter(pl.col("statistic") == "hit3 difference")
+    assert null["count"].sum() == 40_000
+    assert null.height <= up + down + 1
+
+
+def test_settings_that_differ_in_condition_and_effort_are_not_compared(tmp_path: Path) -> None:
+    _scored_at_two_efforts(tmp_path / "scored", {"low": 0.2, "high": 0.3, "highest": 0.5})
+    path = tmp_path / "scored/pairs.parquet"
+    pairs = pl.read_parquet(path).with_columns(
+        condition=pl.when(pl.col("effort") == "highest").then(pl.lit("blinded"))
+    )
+    pairs.write_parquet(path)
+    efforts = [job.facts.about["effort"] for job in load_jobs(tmp_path / "scored") if job.facts.two_sided]
+    assert len(efforts) == 1
+    assert "highest" not in str(efforts)
+
+
+def test_a_pipe_gets_a_line_now_and_then(
+    labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_module, "SECONDS_A_LINE", 0.0)
+    assert run(labels, tmp_path / "out") == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if " chunks, about " in line]
+    assert len(lines) == 2 * 7 - 1
+    assert lines[0].startswith("1 of 14 chunks, about ")
+
+
+def test_a_scheduler_that_is_gone_is_one_line(labels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+
+    class Cancelled:
+        def result(self) -> object:
+            raise distributed.client.FutureCancelledError("chunk", "scheduler-connection-lost")
+
+    class Client:
+        def nthreads(self) -> dict[str, int]:
+            return {"worker": 1}
+
+        def submit(self, *_arguments: object, **_named: object) -> Cancelled:
+            return Cancelled()
+
+    monkeypatch.setattr(distributed, "as_completed", iter)
+    settings = NullSettings(seed=3, repeats=400, chunk=10, input="")
+    with pytest.raises(SettingsError, match="scheduler is gone; the chunks that are done are kept"):
+        list(cluster_module.compute_on(Client(), load_jobs(labels), [(0, 0)], settings))  # type: ignore[arg-type]
