@@ -56,16 +56,12 @@ def connect(address: str) -> Iterator[Client]:
         client = Client(address, timeout="10s")
     except (OSError, ValueError) as error:
         raise SettingsError(f"--cluster {address}: no Dask scheduler answers there ({error})") from error
-    # What Dask logs when a connection ends is a page of tracebacks; ours is one line.
-    log = logging.getLogger("distributed")
-    before = log.level
-    log.setLevel(logging.CRITICAL)
-    try:
-        with client:
-            _compare_versions(client, address)
-            yield client
-    finally:
-        log.setLevel(before)
+    # When a connection ends Dask logs a page of tracebacks, some of it after the client is closed; ours is one line.
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    with client:
+        _compare_versions(client, address)
+        yield client
 
 
 def our_version() -> str:
@@ -94,7 +90,7 @@ def compute_on(
     SettingsError
         The scheduler is gone, or workers died with the same chunk again and again.
     """
-    from distributed import KilledWorker, as_completed
+    from distributed import as_completed
 
     waiting = iter(todo)
     running: dict[Any, tuple[int, int]] = {}
@@ -116,20 +112,30 @@ def compute_on(
     done = as_completed([future for future in (submit() for _ in range(width)) if future is not None])
     for future in done:
         job, chunk = running.pop(future)
-        try:
+        with _ending_in_one_line():
             values, counts = future.result()
-        except CancelledError as error:
-            raise SettingsError(
-                "--cluster: the Dask scheduler is gone; the chunks that are done are kept: "
-                "run the same command again once it is back"
-            ) from error
-        except KilledWorker as error:
-            raise SettingsError(
-                "--cluster: a chunk killed several workers, most likely for want of memory; the chunks that are "
-                "done are kept: give workers more memory, and run the same command again"
-            ) from error
-        future.release()
-        following = submit()
-        if following is not None:
-            done.add(following)
+            future.release()
+            following = submit()
+            if following is not None:
+                done.add(following)
         yield job, chunk, values, counts
+
+
+@contextmanager
+def _ending_in_one_line() -> Iterator[None]:
+    """Turn what Dask raises when a cluster ends into a message for the user."""
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    try:
+        yield
+    except (CancelledError, CommClosedError) as error:
+        raise SettingsError(
+            "--cluster: the Dask scheduler is gone; the chunks that are done are kept: "
+            "run the same command again once it is back"
+        ) from error
+    except KilledWorker as error:
+        raise SettingsError(
+            "--cluster: a chunk killed several workers, most likely for want of memory; the chunks that are "
+            "done are kept: give workers more memory, and run the same command again"
+        ) from error
