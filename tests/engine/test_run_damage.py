@@ -65,6 +65,7 @@ def test_damaged_lines_of_the_journal(tmp_path: Path, url: str, capsys: pytest.C
     assert asked_again(audit, url) == 0
 
 
+@pytest.mark.slow
 def test_a_truncated_segment(tmp_path: Path, url: str) -> None:
     audit = Audit(tmp_path, url, molecules=MOLECULES)
     segment = closed_segment(audit)
@@ -92,7 +93,12 @@ def test_flipped_bytes_in_the_database(tmp_path: Path, url: str, capsys: pytest.
     assert audit.cells() == cells
 
 
-@pytest.mark.parametrize("damage", ["emptied", "cut", "gone", "no database"])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "damage", ["cut", *(pytest.param(one, marks=SLOW) for one in ("emptied", "gone", "no database"))]
+)
 def test_a_database_that_is_none(damage: str, tmp_path: Path, url: str) -> None:
     audit = Audit(tmp_path, url, molecules=MOLECULES)
     assert audit.make() == 0
@@ -105,6 +111,7 @@ def test_a_database_that_is_none(damage: str, tmp_path: Path, url: str) -> None:
     assert asked_again(audit, url) == 0
 
 
+@pytest.mark.slow
 def test_a_write_ahead_log_that_is_garbage(tmp_path: Path, url: str) -> None:
     audit = Audit(tmp_path, url, molecules=MOLECULES)
     assert audit.make() == 0
@@ -133,6 +140,7 @@ def test_a_part_and_the_database_both_damaged_cost_what_stood_in_them(
     assert "10 attempts lost" in shown
 
 
+@pytest.mark.slow
 def test_a_damaged_part_beside_a_sound_database_costs_nothing(tmp_path: Path, url: str) -> None:
     audit = Audit(tmp_path, url, molecules=MOLECULES)
     assert audit.make() == 0

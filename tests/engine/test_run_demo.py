@@ -30,6 +30,7 @@ def servers_of(pid: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are counted in /proc")
 def test_a_second_demo_makes_no_calls_and_leaves_no_server(tmp_path: Path) -> None:
     """From a folder that cannot be written, and without HOME."""

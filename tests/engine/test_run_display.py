@@ -94,6 +94,7 @@ def test_lines_are_plain_when_piped(tmp_path: Path) -> None:
         assert ended.stderr == b""
 
 
+@pytest.mark.slow
 def test_a_live_table_in_a_terminal_ends_whole(tmp_path: Path) -> None:
     """Under a pseudo-terminal of 80 columns: the table is drawn while calls are made, and the end stands below it."""
     pty = pytest.importorskip("pty")

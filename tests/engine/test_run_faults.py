@@ -9,6 +9,10 @@ from running_audits import Audit, server, stats
 from molaudit.engine.cli import main
 
 MENDED = {
+    "of all kinds": {
+        "faults": "500=0.04,503=0.02,reset=0.04,reset-body=0.04,429=0.02",
+        "hints": "retry-after-ms",
+    },
     "throttled with a hint": {"faults": "429=0.05", "hints": "retry-after-ms"},
     "server errors": {"faults": "500=0.1,502=0.05,503=0.05"},
     "resets": {"faults": "reset=0.1,reset-body=0.1"},
@@ -17,7 +21,11 @@ MENDED = {
 }
 
 
-@pytest.mark.parametrize("name", MENDED)
+SLOW = ("throttled with a hint", "resets", "server errors")
+NAMES = [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in MENDED]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_run_through_faults_is_complete_and_each_attempt_is_a_row(name: str, tmp_path: Path) -> None:
     with server(**MENDED[name]) as url:
         audit = Audit(tmp_path, url, models=("reciter", "skilled"), molecules=30)
@@ -33,6 +41,7 @@ def test_a_run_through_faults_is_complete_and_each_attempt_is_a_row(name: str, t
         assert stats(url)["requests"] == told["requests"]
 
 
+@pytest.mark.slow
 def test_an_answer_before_a_reset_is_kept_and_not_paid_twice(tmp_path: Path) -> None:
     with server(faults="reset-after=0.3") as url:
         audit = Audit(tmp_path, url, molecules=40)
@@ -44,6 +53,7 @@ def test_an_answer_before_a_reset_is_kept_and_not_paid_twice(tmp_path: Path) -> 
         assert audit.attempts().height >= told["requests"]
 
 
+@pytest.mark.slow
 def test_a_hanging_call_is_cut_at_its_time_and_made_again(tmp_path: Path) -> None:
     with server(faults="hang=0.2") as url:
         audit = Audit(tmp_path, url, molecules=30, in_flight=30, endpoint="timeouts = { default = 0.8 }")
@@ -57,6 +67,7 @@ def test_a_hanging_call_is_cut_at_its_time_and_made_again(tmp_path: Path) -> Non
         assert cut["latency_s"].max() < 5  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_empty_replies_are_repeated_once_and_then_final(tmp_path: Path) -> None:
     with server(faults="empty=1") as url:
         audit = Audit(tmp_path, url, molecules=8)

@@ -51,6 +51,7 @@ def test_a_known_limit_meets_no_rejection(tmp_path: Path) -> None:
         assert audit.facts()["run"]["elapsed_s"] > 0.9 * (60 - 5) / 50
 
 
+@pytest.mark.slow
 def test_in_flight_is_never_passed(tmp_path: Path) -> None:
     with server(latency="0.1") as url:
         audit = Audit(tmp_path, url, models=("reciter", "skilled"), molecules=30, in_flight=7)

@@ -71,25 +71,22 @@ NOT_ON_IT = {
 }
 
 
-@pytest.mark.parametrize("name", ON_THE_WIRE)
-def test_what_reaches_the_wire_is_asked_anew(name: str, audit: Audit, url: str) -> None:
+def test_what_reaches_the_wire_is_asked_anew(audit: Audit, url: str) -> None:
     assert audit.make() == 0
-    before = stats(url)["requests"]
-    for field, value in ON_THE_WIRE[name].items():
-        setattr(audit, field, value)
-    audit.write()
-    assert audit.make() in (0, 3)
-    assert stats(url)["requests"] - before == audit.molecules
+    for name, change in ON_THE_WIRE.items():
+        before = stats(url)["requests"]
+        assert Audit(audit.folder, url, **change).make() == 0, name  # type: ignore[arg-type]
+        assert stats(url)["requests"] - before == audit.molecules, name
 
 
 def test_transport_settings_ask_for_nothing(audit: Audit, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert audit.make() == 0
     before, cells = stats(url)["requests"], audit.cells()
-    for key in ("sk-first-0123456789", "sk-second-987654321"):
-        monkeypatch.setenv("MOLAUDIT_TEST_KEY", key)
-        for change in NOT_ON_IT.values():
-            fresh = Audit(audit.folder, url, **change)  # type: ignore[arg-type]
-            assert fresh.make() == 0
+    monkeypatch.setenv("MOLAUDIT_TEST_KEY", "sk-first-0123456789")
+    for name, change in NOT_ON_IT.items():
+        assert Audit(audit.folder, url, **change).make() == 0, name  # type: ignore[arg-type]
+    monkeypatch.setenv("MOLAUDIT_TEST_KEY", "sk-second-987654321")
+    assert audit.make() == 0
     assert stats(url)["requests"] == before
     assert audit.cells() == cells
 

@@ -26,6 +26,7 @@ def finish(runs: Sequence["subprocess.Popen[str]"]) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 def test_two_runs_of_overlapping_plans_share_one_cache(tmp_path: Path) -> None:
     with server(latency="0.3") as url:
         one = Audit(tmp_path, url, models=("reciter", "skilled"), molecules=60, name="one")
@@ -49,6 +50,7 @@ def test_two_runs_of_overlapping_plans_share_one_cache(tmp_path: Path) -> None:
             ]
 
 
+@pytest.mark.slow
 def test_a_run_that_starts_later_pays_only_for_what_the_first_has_not_got(tmp_path: Path) -> None:
     with server(latency="0.2") as url:
         audit = Audit(tmp_path, url, molecules=100, in_flight=10)
@@ -81,8 +83,8 @@ def test_five_runs_at_once_corrupt_nothing(tmp_path: Path) -> None:
 def test_reading_commands_work_beside_a_live_run_and_do_not_disturb_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with server(latency="0.5") as url:
-        audit = Audit(tmp_path, url, molecules=240, in_flight=10)
+    with server(latency="0.4") as url:
+        audit = Audit(tmp_path, url, molecules=240, in_flight=12)
         run = audit.start()
         # Before an answer there is nothing to score, which is no error.
         end = time.monotonic() + 60

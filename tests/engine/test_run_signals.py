@@ -65,7 +65,7 @@ SLOW = pytest.mark.slow
 
 @pytest.mark.parametrize(
     "number",
-    [signal.SIGTERM, pytest.param(signal.SIGINT, marks=SLOW), pytest.param(signal.SIGHUP, marks=SLOW)],
+    [pytest.param(one, marks=SLOW) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)],
 )
 def test_calls_that_hang_do_not_hold_a_run_that_is_told_to_stop(
     number: signal.Signals, tmp_path: Path
@@ -146,6 +146,7 @@ def test_a_signal_before_the_calls_ends_the_same_way(number: signal.Signals, tmp
     assert run.command[1:] == audit.options
 
 
+@pytest.mark.slow
 def test_a_run_that_ignores_hangups_outlives_its_terminal(tmp_path: Path) -> None:
     """As under nohup."""
     with server(latency="0.5") as url:
@@ -158,6 +159,7 @@ def test_a_run_that_ignores_hangups_outlives_its_terminal(tmp_path: Path) -> Non
         assert stats(url)["answered"] == 60
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
     """As with `molaudit run ... | head -1`."""
     with server(latency="0.3") as url:
