@@ -20,7 +20,7 @@ import polars as pl
 
 from ..answers.labels import read_labels
 from ..errors import InputError
-from .distinct import numbered
+from .distinct import numbered, runs
 from .reading import read_answers
 from .settings import ScoreSettings
 from .several_values import choose_values
@@ -175,8 +175,10 @@ def _join(read: pl.DataFrame, labels: pl.DataFrame, notes: list[str]) -> pl.Data
     # A conflicting molecule stands once for each label; any of its rows says that it is one.
     by_id = labels.unique(["benchmark", "molecule"], keep="first", maintain_order=True)
     by_id = by_id.select("benchmark", "molecule", "shared_id", *_LABEL_COLUMNS)
-    joined = read.with_row_index("position")
-    joined = joined.join(by_id, on=["benchmark", "molecule"], how="left", maintain_order="left")
+    starts, run = runs(read, ["benchmark", "molecule"])
+    heads = read.select("benchmark", "molecule").filter(starts)
+    met = heads.join(by_id, on=["benchmark", "molecule"], how="left", maintain_order="left")
+    joined = read.with_row_index("position").hstack(met.drop("benchmark", "molecule")[run])
     open_ = pl.col("label_row").is_null() | (pl.col("shared_id") & pl.col("smiles").is_not_null())
     lost = joined.filter(open_)
     if lost.height:

@@ -129,7 +129,7 @@ def count_cells(frame: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
         asked = molecules.sort("cell")["asked"].to_numpy()
     table = table.with_columns(
         n_asked=pl.Series(asked, dtype=pl.Int64),
-        n_pred=pl.Series(np.bincount(group, frame["parsed"].to_numpy(), n), dtype=pl.Int64, strict=False),
+        n_pred=pl.Series(np.bincount(group[frame["parsed"].to_numpy()], minlength=n), dtype=pl.Int64),
         **_left_out(frame, n),
     )
     if settings.protocol == "blinding":
@@ -151,7 +151,9 @@ def _left_out(frame: pl.DataFrame, cells: int) -> dict[str, pl.Series]:
 
 
 def _cell_index(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.select("cell", *CELL).unique("cell", maintain_order=True).sort("cell")
+    # Cells are numbered in order of first appearance, so the greatest number so far grows at each new one.
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(frame["cell"].to_numpy()), prepend=-1))
+    return frame.select("cell", *CELL)[first]
 
 
 def _judged(cells: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
