@@ -14,7 +14,16 @@ from rich.table import Table
 
 from molaudit.storage import results
 
-from . import kernels_bootstrap, kernels_figures, kernels_floors, kernels_intervals, scoring
+from . import (
+    coverage,
+    kernels_bootstrap,
+    kernels_figures,
+    kernels_floors,
+    kernels_intervals,
+    projection,
+    scaling,
+    scoring,
+)
 
 PARTS = (scoring, kernels_figures, kernels_floors, kernels_bootstrap, kernels_intervals)
 STATED = ("molaudit", "numba", "numpy", "scipy", "polars", "arch", "resample", "statsmodels")
@@ -43,19 +52,58 @@ def run(*, quick: bool, out: Path, console: Console) -> list[dict[str, Any]]:
     for part in PARTS:
         found = part.rows(quick)
         rows += found
-        console.print(_table(found))
-    results.write_json({"environment": environment(), "rows": rows}, out / "kernels.json")
+        for table in _tables(found):
+            console.print(table)
+    more = {
+        "coverage": coverage.rows(quick),
+        "projection": projection.project(quick),
+        "scaling": scaling.rows(quick),
+    }
+    _show_more(console, more)
+    console.print(scaling.plot(more["scaling"], out / "kernels_scaling.svg"), highlight=False, markup=False)
+    results.write_json({"environment": environment(), "rows": rows, **more}, out / "kernels.json")
     (out / "kernels.md").write_text(markdown(rows), encoding="utf-8")
     return rows
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
-    table = Table()
-    for name in ("task", "n", "contender", "threads", "seconds", "per second", "ours is faster by", "note"):
-        table.add_column(name, justify="left" if name in ("task", "contender", "note") else "right")
-    for row in rows:
-        table.add_row(*_cells(row))
-    return table
+def _show_more(console: Console, more: dict[str, list[dict[str, Any]]]) -> None:
+    """Print coverage, scaling, and what a whole null would take."""
+    covered = Table(title="coverage of nominal 95 % intervals of a mean")
+    for name in ("law", "n", "method", "coverage"):
+        covered.add_column(name)
+    for row in more["coverage"]:
+        covered.add_row(
+            row["law"], str(row["n"]), row["method"], f"{row['coverage']:.3f} (s.e. {row['error']:.3f})"
+        )
+    console.print(covered)
+    scaled = Table(title="throughput")
+    for name in ("task", "against", "", "per second"):
+        scaled.add_column(name)
+    for row in more["scaling"]:
+        scaled.add_row(row["task"], row["against"], f"{row['x']:,}", f"{row['per_second']:.3g}")
+    console.print(scaled)
+    for row in more["projection"]:
+        console.print(
+            f"null of 12 benchmarks x 22 models at 1,000,000 repeats, three distributions a cell: "
+            f"{row['seconds']:,.0f} s on {row['threads']} of these cores, {row['cost_usd']:.2f} USD at "
+            f"{projection.PRICE} USD a core-hour (projected from {row['measured_on']})",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def _tables(rows: list[dict[str, Any]]) -> list[Table]:
+    """Return one table a task: what all its rows share is its title, so that it fits 80 columns."""
+    tables = []
+    for task, n in dict.fromkeys((row["task"], row["n"]) for row in rows):
+        table = Table(title=f"{task} (n = {n:,})", title_justify="left")
+        for name in ("contender", "threads", "seconds", "per second", "ours is faster by", "note"):
+            table.add_column(name, justify="left" if name in ("contender", "note") else "right")
+        for row in rows:
+            if (row["task"], row["n"]) == (task, n):
+                table.add_row(*_cells(row)[2:])
+        tables.append(table)
+    return tables
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import numba
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 from molaudit.kernels import bootstrap
 from molaudit.kernels._bootstrap_draws import resample_means
 from molaudit.kernels._bootstrap_nested import NestedTables, resample_nested
+from molaudit.kernels._bootstrap_select import CHUNK
 from molaudit.kernels.bootstrap import Statistic
 from molaudit.kernels.streams import BOOTSTRAP
 
@@ -24,7 +27,6 @@ Contender = tuple[str, int, float, str]
 SEED = 1
 PACK = 2.0**17  # counts of up to 131,071 pairs, three in one double
 NESTED_CELL = (150, 60, 20, 500)
-CHUNK = 16_384  # resamples whose counts stay in the cache: fresh memory would cost more than the draws
 
 
 def c_means(library: ctypes.CDLL, x: Floats, resamples: int, threads: int) -> Floats:
@@ -43,7 +45,16 @@ def c_means(library: ctypes.CDLL, x: Floats, resamples: int, threads: int) -> Fl
 
 
 def scipy_interval(x: Floats, resamples: int) -> tuple[float, float]:
+    """Return the percentile interval by scipy as it is called by default: all resamples in one batch."""
+    return _scipy(x, resamples, None)
+
+
+def scipy_interval_in_batches(x: Floats, resamples: int) -> tuple[float, float]:
     """Return the percentile interval by scipy, in batches that fit the cache."""
+    return _scipy(x, resamples, max(1, 100_000 // x.size))
+
+
+def _scipy(x: Floats, resamples: int, batch: int | None) -> tuple[float, float]:
     from scipy import stats
 
     found = stats.bootstrap(
@@ -51,7 +62,7 @@ def scipy_interval(x: Floats, resamples: int) -> tuple[float, float]:
         np.mean,
         n_resamples=resamples,
         method="percentile",
-        batch=max(1, 100_000 // x.size),
+        batch=batch,
         rng=np.random.default_rng(SEED),
     )
     return float(found.confidence_interval.low), float(found.confidence_interval.high)
@@ -89,12 +100,24 @@ def numpy_interval(x: Floats, resamples: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
+PACKAGES = {"arch": "arch", "resample": "resample"}
+"""Packages that a peer needs beyond numpy and scipy."""
+
 PEERS = {
     "scipy.stats.bootstrap": scipy_interval,
+    "scipy.stats.bootstrap, tuned batch": scipy_interval_in_batches,
     "arch": arch_interval,
     "resample": resample_interval,
     "numpy fancy indexing": numpy_interval,
 }
+
+
+def _present_peers() -> dict[str, Callable[[Floats, int], tuple[float, float]]]:
+    return {
+        name: peer
+        for name, peer in PEERS.items()
+        if name not in PACKAGES or find_spec(PACKAGES[name]) is not None
+    }
 
 
 def rows(quick: bool) -> list[dict[str, Any]]:
@@ -116,11 +139,15 @@ def _mean_rows(n: int, resamples: int) -> list[dict[str, Any]]:
     def ours() -> object:
         return bootstrap.interval(Statistic.MEAN, x, resamples=resamples, seed=SEED)
 
-    contenders: list[Contender] = [("molaudit", threads, median_of(ours), "" if library else note)]
+    notes = [
+        *([] if library else [note]),
+        *(f"{name} is not installed" for name in PEERS.keys() - _present_peers()),
+    ]
+    contenders: list[Contender] = [("molaudit", threads, median_of(ours), "; ".join(notes))]
     if library is not None:
         seconds = median_of(lambda: c_means(library, x, resamples, threads))
         contenders.append(("C loop, same draws", threads, seconds, f"{note}; no interval"))
-    for name, interval in PEERS.items():
+    for name, interval in _present_peers().items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             seconds = _time_of_peer(interval, x, few) * resamples / few
@@ -140,7 +167,7 @@ def _check_means(x: Floats, library: ctypes.CDLL | None, resamples: int) -> None
     ours = bootstrap.interval(Statistic.MEAN, x, resamples=resamples, seed=SEED)
     # A 2.5 % point of a normal law has a standard error of 2.7 standard deviations over sqrt(resamples).
     slack = 6 * np.sqrt(2) * 2.7 * means.std() / np.sqrt(resamples)
-    for name, interval in PEERS.items():
+    for name, interval in _present_peers().items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             low, high = interval(x, resamples)

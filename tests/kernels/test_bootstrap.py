@@ -1,6 +1,7 @@
 """Bootstrap against scipy within Monte-Carlo error, against exact laws, and on samples that have no spread."""
 
 import math
+import tracemalloc
 
 import numba
 import numpy as np
@@ -422,3 +423,34 @@ def test_read_only_columns_are_not_compiled_for_again():
         array.flags.writeable = False
     bootstrap.errors(x, y, None, 10, 1)
     assert len(_bootstrap_pairs.resample_pairs.signatures) == compiled
+
+
+def _peak_of(function):
+    function()
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("method", [Method.PERCENTILE, Method.BCA])
+def test_memory_of_an_interval_does_not_grow_with_the_number_of_resamples(method):
+    x = np.random.default_rng(1).lognormal(size=50)
+    few, many = (
+        _peak_of(
+            lambda r=r: bootstrap.interval(Statistic.MEAN, x, resamples=r, seed=1, method=method)  # type: ignore[misc]
+        )
+        for r in (500_000, 2_000_000)
+    )
+    # The distribution alone would grow by 12 MB; the window of values that is kept grows as the root of the number.
+    assert many < few + 500_000
+
+
+def test_memory_of_a_nested_interval_does_not_grow_with_the_number_of_resamples():
+    few, many = (
+        _peak_of(lambda r=r: bootstrap.nested(150, 60, 20, 500, resamples=r, seed=1))  # type: ignore[misc]
+        for r in (500_000, 2_000_000)
+    )
+    assert many < few + 500_000
