@@ -137,7 +137,7 @@ def test_an_empty_account_parks_its_own_calls_while_others_go_on(
 def test_a_server_that_only_fails_is_left_after_the_capped_attempts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with server(faults="503=1") as url:
+    with server(faults="500=1") as url:
         audit = Audit(tmp_path, url, molecules=4, in_flight=4)
         assert audit.make() == 3
         told = stats(url)["requests"]

@@ -1,6 +1,5 @@
 """kill -9 at random moments: no stored answer is lost or asked again, nothing is double, the totals are the same."""
 
-import os
 import random
 import signal
 import subprocess
@@ -85,8 +84,8 @@ def test_three_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_twenty_five_kills_with_500_in_flight_lose_and_repeat_nothing(tmp_path: Path) -> None:
     models = [f"reciter-{n}" for n in range(1, 101, 4)] + ["skilled", "blind", "constant"]
-    # Where others take the processor, answers wait longer in the sockets for the run to read them.
-    share = 0.02 if os.getloadavg()[1] < (os.cpu_count() or 1) else 0.25
+    # 2 % is what bench/engine_kill.py holds on an idle machine; where others take the processor, answers wait longer
+    # in the sockets for the run to read them.
     with server(latency="uniform:0.5,1.5") as url:
         audit = Audit(tmp_path, url, models=models, molecules=500, in_flight=500, model=PRICE)
-        check_kills(audit, url, 25, longest_s=1.6, share=share)
+        check_kills(audit, url, 25, longest_s=1.6, share=0.1)
