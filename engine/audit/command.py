@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from rich.console import Console
@@ -20,15 +21,19 @@ from ..errors import InputError
 from ..output import prepare_folder
 from ..plan_estimate import Estimate, estimate
 from ..terminal import inert, show_scores
-from .display import display_for
 from .ending import run_facts, say_end, say_how_to_go_on
 from .inputs import Audit, load
 from .interruptions import interrupt_on_signals, interruptible
 from .lasting import lasting_console
-from .live import Task, keys_of, make_calls
 from .overview import outcome_table, plan_tables, progress_line, session_lines
-from .results import score_audit, write_audit
 from .table import asked_of_cache, plan_table
+from .unchanged import seal, standing_cells, state_digest
+
+if TYPE_CHECKING:
+    from .live import Task
+
+# The wire (live, display) and the scores (results) are imported where they are used: a rerun from the cache needs
+# neither, and they are most of its start.
 
 COMPLETE, PARTIAL, INTERRUPTED = 0, 3, 130
 
@@ -70,34 +75,54 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     lost = cache.fold().lost
     if lost:
         _warn(console, f"{lost} stored attempts could not be read and count as never made")
-    done = frozenset(cache.lookup(asked_of_cache(table))["key"].to_list())
+    picked = cache.lookup(asked_of_cache(table))
+    done = frozenset(picked["key"].to_list())
     missing = table.filter(~pl.col("key").is_in(list(done)))
     hits = table.height - missing.height
     console.print(
         f"{table.height} calls: {hits} answered from the cache, {missing.height} to make", highlight=False
     )
-    summary, session = None, new_session()
-    if missing.height:
-        task = _task(audit, table, missing, cache, session, done)
-        redactor = keys_of(task.endpoints)
-        if options.debug:
-            logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
-            redactor.watch_log()
-        if not options.yes and not _confirmed(console, estimate(audit.plan), missing.height / table.height):
-            console.print("nothing was asked")
-            return PARTIAL
-        summary = make_calls(task, redactor, display_for(console, _by_pool(audit, missing), hits))
-        interrupt_on_signals()  # the event loop has left them as the system has them
-        if summary.exit_code == INTERRUPTED:
-            # Nothing more, for folding and scoring take their time: the journal has all, and any command reads it.
-            console.print("what was received is stored and counts in reports and in the next run")
-            say_end(console, summary, audit.plan, options.command(path))
-            return INTERRUPTED
-        _fold(cache, console)
-    facts = redactor.tree(run_facts(summary, session, hits)) if summary else run_facts(None, session, hits)
-    code = COMPLETE if summary is None else summary.exit_code
-    code = _write(audit, table, cache, folder, facts, console) or code
+    if missing.is_empty():
+        return _without_calls(audit, table, cache, folder, picked, console)
+    from .display import display_for
+    from .live import keys_of, make_calls
+
+    session = new_session()
+    task = _task(audit, table, missing, cache, session, done)
+    redactor = keys_of(task.endpoints)
+    if options.debug:
+        logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
+        redactor.watch_log()
+    if not options.yes and not _confirmed(console, estimate(audit.plan), missing.height / table.height):
+        console.print("nothing was asked")
+        return PARTIAL
+    summary = make_calls(task, redactor, display_for(console, _by_pool(audit, missing), hits))
+    interrupt_on_signals()  # the event loop has left them as the system has them
+    if summary.exit_code == INTERRUPTED:
+        # Nothing more, for folding and scoring take their time: the journal has all, and any command reads it.
+        console.print("what was received is stored and counts in reports and in the next run")
+        say_end(console, summary, audit.plan, options.command(path))
+        return INTERRUPTED
+    _fold(cache, console)
+    facts = redactor.tree(run_facts(summary, session, hits))
+    code = _write(audit, table, cache, folder, facts, console) or summary.exit_code
     say_end(console, summary, audit.plan, options.command(path))
+    return code
+
+
+def _without_calls(
+    audit: Audit, table: pl.DataFrame, cache: Cache, folder: Path, picked: pl.DataFrame, console: Console
+) -> int:
+    """Everything is answered: show the results that stand, or score once more what has changed otherwise."""
+    facts = run_facts(None, "", table.height)
+    standing = standing_cells(folder, state_digest(audit, table, picked), facts)
+    if standing is None:
+        code = _write(audit, table, cache, folder, facts, console)
+    else:
+        show_scores(console, *standing)
+        console.print(f"nothing has changed: the results in {folder} stand", highlight=False, markup=False)
+        code = COMPLETE
+    say_end(console, None, audit.plan, ())
     return code
 
 
@@ -127,6 +152,8 @@ def report_audit(path: Path, out: Path | None, cache_path: Path | None) -> int:
     """Score what is stored by now and write it where ``out`` says, or only show it; reads beside a running audit."""
     console = Console()
     audit, table, cache = _open(path, cache_path, console)
+    from .results import score_audit, write_audit
+
     if out is not None:
         prepare_folder(out)
     try:
@@ -154,6 +181,8 @@ def _task(
 ) -> Task:
     needed = set(missing["endpoint"].cast(pl.String).unique().to_list())
     endpoints = {name: one for name, one in audit.plan.endpoints.items() if name in needed}
+    from .live import Task
+
     spent = cache.totals(asked_of_cache(table))["cost_usd"][0] or 0.0
     return Task(audit.plan, cache, session, done, endpoints, spent)
 
@@ -175,13 +204,16 @@ def _fold(cache: Cache, console: Console) -> None:
 
 
 def _write(
-    audit: Audit, table: pl.DataFrame, cache: Cache, folder: Path, facts: dict[str, object], console: Console
+    audit: Audit, table: pl.DataFrame, cache: Cache, folder: Path, facts: dict[str, Any], console: Console
 ) -> int:
+    from .results import write_audit
+
     try:
         scores = write_audit(audit, table, cache, folder, facts)
     except InputError as error:
         _warn(console, str(error))
         return PARTIAL
+    seal(folder, state_digest(audit, table, cache.lookup(asked_of_cache(table))))
     show_scores(console, scores.cells, scores.notes)
     console.print(f"{scores.cells.height} cells written to {folder}", highlight=False, markup=False)
     return COMPLETE
