@@ -149,7 +149,10 @@ def _judged(frame: pl.DataFrame, source: str, notes: list[str], left_out: dict[s
         (pl.col("smiles").drop_nulls().n_unique().over(ids) > 1).alias("shared_id"),
     )
     for column, what in (
-        ("conflict", "different labels (all kept for the floors; not scored unless several values are declared)"),
+        (
+            "conflict",
+            "different labels (all kept for the floors; not scored unless several values are declared)",
+        ),
         ("shared_id", "different structures"),
     ):
         found = frame.filter(column)
