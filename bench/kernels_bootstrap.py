@@ -78,7 +78,7 @@ def arch_interval(x: Floats, resamples: int) -> tuple[float, float]:
 
 def resample_interval(x: Floats, resamples: int) -> tuple[float, float]:
     """Return the percentile interval by resample."""
-    from resample.bootstrap import confidence_interval  # type: ignore[import-untyped]
+    from resample.bootstrap import confidence_interval
 
     low, high = confidence_interval(
         np.mean, x, size=resamples, ci_method="percentile", method="ordinary", random_state=SEED
