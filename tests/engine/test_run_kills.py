@@ -75,6 +75,7 @@ def check_kills(audit: Audit, url: str, kills: int, *, longest_s: float, share: 
 PRICE = "price = { input = 2.5, output = 10.0 }"
 
 
+@pytest.mark.slow
 def test_three_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
     with server(latency="uniform:0.2,0.6") as url:
         audit = Audit(tmp_path, url, models=("reciter", "skilled"), molecules=160, in_flight=50, model=PRICE)

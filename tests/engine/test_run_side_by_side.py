@@ -80,6 +80,7 @@ def test_five_runs_at_once_corrupt_nothing(tmp_path: Path) -> None:
         assert audits[0].attempts().height == before
 
 
+@pytest.mark.slow
 def test_reading_commands_work_beside_a_live_run_and_do_not_disturb_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -94,6 +94,7 @@ def test_calls_that_hang_do_not_hold_a_run_that_is_told_to_stop(
         assert stats(other)["requests"] == 40 - kept
 
 
+@pytest.mark.slow
 def test_the_second_signal_leaves_at_once_and_consistent(tmp_path: Path) -> None:
     with server(latency="uniform:0.2,60") as url:
         audit = Audit(tmp_path, url, molecules=200, in_flight=200)
