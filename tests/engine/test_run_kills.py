@@ -83,6 +83,7 @@ def test_three_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_twenty_five_kills_with_500_in_flight_lose_and_repeat_nothing(tmp_path: Path) -> None:
     models = [f"reciter-{n}" for n in range(1, 101, 4)] + ["skilled", "blind", "constant"]
     # 2 % is what bench/engine_kill.py holds on an idle machine; where others take the processor, answers wait longer

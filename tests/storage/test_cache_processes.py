@@ -166,7 +166,7 @@ def test_a_lock_left_by_a_killed_process_is_taken_over(tmp_path: Path) -> None:
 
 # Stores and folds as a run does, then resolves the whole plan and reads every body; prints seconds and peak memory.
 PLAN = """
-import random, resource, sys, time
+import random, sys, time
 from pathlib import Path
 import polars as pl
 from molaudit.storage.attempts import StoredAttempt
@@ -189,7 +189,9 @@ before = time.perf_counter()
 found = len(cache.lookup(keys))
 seconds = time.perf_counter() - before
 read = sum(len(rows) for rows in cache.answers(keys))
-print(found, read, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+# Not getrusage: its peak starts at that of the process that forked this one, which has run other tests.
+peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(found, read, seconds, int(peak) / 1024)
 """
 
 
@@ -201,10 +203,11 @@ def plan(path: Path, size: int) -> tuple[float, float]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="peak memory is read by the resource module")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 def test_a_plan_of_130_000_calls_is_resolved_in_seconds_and_bounded_memory(tmp_path: Path) -> None:
     _, small = plan(tmp_path / "small.duckdb", 10_000)
     seconds, large = plan(tmp_path / "large.duckdb", 130_000)
     assert seconds < 3.0
-    assert large < 1.5 * small
+    # A small run takes about 390 MB in all; half of that is what a large plan may add (bench/engine_big.py has both).
+    assert large - small < 195
     assert large < 600
