@@ -12,6 +12,7 @@ from math import inf
 from typing import Literal
 
 from .buckets import Bucket
+from .crowds import Crowd
 from .gates import Episode, Gate
 from .headers import ServerState
 from .pacing import Pacer
@@ -81,13 +82,14 @@ class Ticket:
 
 
 class Limiter:
-    """Buckets, window, ramp, gate and learned rate of one pool."""
+    """Buckets, window, crowd, ramp, gate and learned rate of one pool."""
 
     def __init__(self, limits: PoolLimits, policy: RetryPolicy, now: float) -> None:
         self.limits = limits
         self.gate = Gate()
         self.window = Window(limits.in_flight)
-        self.ramp = Ramp()
+        self.crowd = Crowd(limits.in_flight)
+        self.ramp = Ramp(limits.in_flight)
         self.in_flight = self.launched = self.rejected = 0
         self.troubled_since: float | None = None
         self._policy = policy
@@ -107,9 +109,14 @@ class Limiter:
         """Requests per second that are kept to; None while nothing is known to hold us."""
         return self.pacer.learner.rate
 
+    @property
+    def slots(self) -> int:
+        """Calls that may be in flight now, by what the server bears and by what our loop does."""
+        return min(int(self.window.limit), self.crowd.limit)
+
     def wait(self, tokens: float, now: float) -> float:
         """Seconds until a call of ``tokens`` may go: 0 now, infinity when first a reply must come back."""
-        if self.in_flight >= int(self.window.limit):
+        if self.in_flight >= self.slots:
             return inf
         wait = self.gate.wait(now)
         if wait > 0:
@@ -130,6 +137,7 @@ class Limiter:
         ticket = Ticket(self.launched, now, tokens)
         self.launched += 1
         self.in_flight += 1
+        self.crowd.launch(self.in_flight)
         return ticket
 
     def finish(
@@ -157,6 +165,7 @@ class Limiter:
             self.tokens.lower_to(state.tokens_left)
 
     def _accept(self, ticket: Ticket, now: float) -> None:
+        self.crowd.reply(now - ticket.at)
         self.window.grow()
         self.ramp.succeeded += 1
         self._overloads = 0

@@ -125,7 +125,7 @@ def _pool(pool: Pool, now: float) -> PoolSnapshot:
         input_tokens=sum(lane.input_tokens for lane in lanes),
         output_tokens=sum(lane.output_tokens for lane in lanes),
         cost_usd=sum(lane.cost_usd for lane in lanes),
-        in_flight_limit=int(limiter.window.limit),
+        in_flight_limit=limiter.slots,
         requests_per_minute=None if rate is None else 60 * rate,
         gate_closed_s=closed,
         gate_reason=limiter.gate.reason if closed > 0 else "",

@@ -12,6 +12,7 @@ from ..errors import SettingsError
 from ..models.records import Call, Decoded, Outcome, Response, TransportFailure
 from .breakers import Breaker
 from .budgets import Budget
+from .collecting import rare_collections
 from .intake import Intake
 from .lags import LagMonitor
 from .lanes import Job, Source
@@ -80,6 +81,22 @@ async def run_calls(
     progress = progress or Progress()
     run.prepare(calls, record, pools, endpoint_pool, random, progress)
     progress.attach(lambda: overview(run))
+    with rare_collections():
+        await _carry_out(run, progress, stop, drain_s, deadline_s, monitor_lag=monitor_lag)
+    if run.fault is not None:
+        raise run.fault
+    return summarise(run)
+
+
+async def _carry_out(
+    run: _Run,
+    progress: Progress,
+    stop: StopRequest | None,
+    drain_s: float,
+    deadline_s: float | None,
+    *,
+    monitor_lag: bool,
+) -> None:
     async with anyio.create_task_group() as tasks:
         for pool in run.pools.values():
             tasks.start_soon(pool.keep_time, tasks)
@@ -93,9 +110,6 @@ async def run_calls(
             tasks.start_soon(run.end_at, deadline_s)
         await run.over.wait()
         tasks.cancel_scope.cancel()
-    if run.fault is not None:
-        raise run.fault
-    return summarise(run)
 
 
 async def _watch(run: _Run, progress: Progress) -> None:
@@ -114,7 +128,7 @@ class _Run:
         self.budget = budget
         self.ended = "complete"
         self.fault: SettingsError | None = None
-        self.lag = LagMonitor()
+        self.lag = LagMonitor(self._feel)
         self.pools: dict[str, Pool] = {}
         self.breaker = Breaker(policy.repeated_errors)
         self.started = anyio.current_time()
@@ -219,6 +233,11 @@ class _Run:
         self.halt("deadline")
         await anyio.sleep(_LATE_GRACE_S)
         self.over.set()
+
+    def _feel(self, lag_s: float) -> None:
+        for pool in self.pools.values():
+            if pool.limiter.crowd.feel(lag_s, pool.limiter.in_flight):
+                pool.wake(anyio.current_time())
 
     def _break_off(self, fault: SettingsError) -> None:
         self.fault = fault

@@ -78,7 +78,7 @@ class Pool:
     def take(self, now: float) -> Job | None:
         """Admit the next call if every limit allows; otherwise note when to look again."""
         limiter = self.limiter
-        if not self._host.admitting or limiter.in_flight >= int(limiter.window.limit):
+        if not self._host.admitting or limiter.in_flight >= limiter.slots:
             return None
         self._recall(now)
         while True:
@@ -174,7 +174,7 @@ class Pool:
                 self._seats.append(seat)
                 await seat.event.wait()
                 job = seat.job
-            elif self.limiter.in_flight < int(self.limiter.window.limit):
+            elif self.limiter.in_flight < self.limiter.slots:
                 self.pump(now)
 
     def _choose(self) -> Lane | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from itertools import pairwise
+from math import log
 
 import pytest
 from hypothesis import given, settings
@@ -123,6 +125,33 @@ def test_the_ramp_launches_twenty_calls_in_a_quarter_second_and_2000_in_one_and_
         times.append(now)
     assert times[20] == pytest.approx(0.27, abs=0.03)
     assert times[-1] == pytest.approx(1.33, abs=0.1)
+
+
+def open_fully(most):
+    ramp, now, times = Ramp(most), 0.0, []
+    for _ in range(most):
+        while (wait := ramp.wait(most, now)) > 0:
+            now += wait
+        ramp.launch(now)
+        times.append(now)
+    return times
+
+
+def test_a_pool_of_2000_slots_opens_within_a_second_and_in_no_wave():
+    times = open_fully(2000)
+    # By the sums of 1 / (40 + 4 n) to n = 40, of 1 / (200 + 10 (n - 40)) to 5,000 a second, and of 1 / 5,000 after.
+    assert times[40] == pytest.approx(0.25 * log(200 / 40), abs=0.02)
+    assert times[-1] == pytest.approx(0.40 + 0.32 + 1480 / 5000, abs=0.06)
+    assert max(bisect(times, at + 0.1) - n for n, at in enumerate(times)) <= 0.1 * 8040
+
+
+def test_a_pool_of_64_slots_opens_no_faster_for_its_size():
+    usual, now = Ramp(), 0.0
+    for at in open_fully(64):
+        while (wait := usual.wait(64, now)) > 0:
+            now += wait
+        usual.launch(now)
+        assert at == pytest.approx(now, abs=0.001)
 
 
 def test_waiting_for_a_slow_first_reply_earns_no_burst():
