@@ -50,12 +50,12 @@ class Audit:
     cells: pl.DataFrame
 
 
-def audit(workload: Workload, files: Files, name: str, *, cache: str | None = None) -> Audit:
-    """Run a plan against a fresh server; the cache is named after the run unless another is given."""
+def audit(workload: Workload, files: Files, name: str) -> Audit:
+    """Run a plan against a fresh server; cache and results are named after the run, so the same name is a rerun."""
     out = files.folder / name
     with start_process(ServeSettings(labels=files.labels)) as base_url:
         workloads.point(workload, files, base_url)
-        database = files.folder / f"{cache or name}.duckdb"
+        database = files.folder / f"{name}.duckdb"
         with tempfile.TemporaryDirectory(dir=files.folder) as scratch:
             measured = measure(our_command(files, database, out), Path(scratch), TIMEOUT_S)
         counts = stats(base_url)
@@ -130,7 +130,7 @@ def main(out: Path, quick: bool) -> list[Finding]:
             f"({big.calls / phase:.0f}/s)",
             highlight=False,
         )
-        again = audit(big, files, "again", cache="first")
+        again = audit(big, files, "first")
     found = findings(few, first, again, big.calls)
     report(console, found)
     out.mkdir(parents=True, exist_ok=True)

@@ -13,21 +13,23 @@ import polars as pl
 from rich.console import Console
 from rich.text import Text
 
+from molaudit.storage.attempts import USABLE
 from molaudit.storage.cache import Cache
 from molaudit.storage.errors import CacheError
 from molaudit.storage.journal import new_session
 
+from .. import settings as settings_file
 from ..errors import InputError
 from ..output import prepare_folder
 from ..plan_estimate import Estimate, estimate
 from ..terminal import inert, show_scores
 from .ending import run_facts, say_end, say_how_to_go_on
-from .inputs import Audit, load
+from .inputs import Audit, default_cache, default_out, load
 from .interruptions import interrupt_on_signals, interruptible
 from .lasting import lasting_console
 from .overview import outcome_table, plan_tables, progress_line, session_lines
 from .table import asked_of_cache, plan_table
-from .unchanged import seal, standing_cells, state_digest
+from .unchanged import Standing, seal, standing, state_digest
 
 if TYPE_CHECKING:
     from .live import Task
@@ -69,21 +71,26 @@ def run_audit(path: Path, options: RunOptions) -> int:
 
 
 def _run(path: Path, options: RunOptions, console: Console) -> int:
-    audit, table, cache = _open(path, options.cache, console)
-    folder = options.out or audit.default_out
+    settings = settings_file.load(path)
+    folder = options.out or default_out(path, settings)
     prepare_folder(folder)
+    cache = _cache(path, options.cache, console)
+    found = standing(folder, state_digest(path, settings, cache))
+    if found is not None:
+        return _show_standing(found, folder, console)
+    audit = load(path)
+    table = plan_table(audit.plan)
     lost = cache.fold().lost
     if lost:
         _warn(console, f"{lost} stored attempts could not be read and count as never made")
-    picked = cache.lookup(asked_of_cache(table))
-    done = frozenset(picked["key"].to_list())
+    done = frozenset(cache.lookup(asked_of_cache(table))["key"].to_list())
     missing = table.filter(~pl.col("key").is_in(list(done)))
     hits = table.height - missing.height
-    console.print(
-        f"{table.height} calls: {hits} answered from the cache, {missing.height} to make", highlight=False
-    )
+    _say_calls(console, table.height, missing.height)
     if missing.is_empty():
-        return _without_calls(audit, table, cache, folder, picked, console)
+        code = _write(audit, table, cache, folder, run_facts(None, "", hits), console, complete=True)
+        say_end(console, None, audit.plan, ())
+        return code
     from .display import display_for
     from .live import keys_of, make_calls
 
@@ -105,25 +112,27 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
         return INTERRUPTED
     _fold(cache, console)
     facts = redactor.tree(run_facts(summary, session, hits))
-    code = _write(audit, table, cache, folder, facts, console) or summary.exit_code
+    # Other outcomes, an empty reply among them, make the next run ask once more.
+    complete = not summary.exit_code and {one.value for one in summary.outcomes} <= set(USABLE)
+    code = _write(audit, table, cache, folder, facts, console, complete=complete) or summary.exit_code
     say_end(console, summary, audit.plan, options.command(path))
     return code
 
 
-def _without_calls(
-    audit: Audit, table: pl.DataFrame, cache: Cache, folder: Path, picked: pl.DataFrame, console: Console
-) -> int:
-    """Everything is answered: show the results that stand, or score once more what has changed otherwise."""
-    facts = run_facts(None, "", table.height)
-    standing = standing_cells(folder, state_digest(audit, table, picked), facts)
-    if standing is None:
-        code = _write(audit, table, cache, folder, facts, console)
-    else:
-        show_scores(console, *standing)
-        console.print(f"nothing has changed: the results in {folder} stand", highlight=False, markup=False)
-        code = COMPLETE
-    say_end(console, None, audit.plan, ())
-    return code
+def _show_standing(found: Standing, folder: Path, console: Console) -> int:
+    """Show results to which nothing has been added since they were written."""
+    _say_calls(console, found.calls, 0)
+    show_scores(console, found.cells, found.notes)
+    console.print(f"nothing has changed: the results in {folder} stand", highlight=False, markup=False)
+    found.note_run(run_facts(None, "", found.calls))
+    console.print("0 calls made")
+    return COMPLETE
+
+
+def _say_calls(console: Console, calls: int, missing: int) -> None:
+    console.print(
+        f"{calls} calls: {calls - missing} answered from the cache, {missing} to make", highlight=False
+    )
 
 
 def show_plan(path: Path, cache_path: Path | None) -> int:
@@ -172,8 +181,11 @@ def report_audit(path: Path, out: Path | None, cache_path: Path | None) -> int:
 
 def _open(path: Path, cache_path: Path | None, console: Console) -> tuple[Audit, pl.DataFrame, Cache]:
     audit = load(path)
-    cache = Cache(cache_path or audit.default_cache, notify=lambda text: _warn(console, text))
-    return audit, plan_table(audit.plan), cache
+    return audit, plan_table(audit.plan), _cache(path, cache_path, console)
+
+
+def _cache(path: Path, cache_path: Path | None, console: Console) -> Cache:
+    return Cache(cache_path or default_cache(path), notify=lambda text: _warn(console, text))
 
 
 def _task(
@@ -204,7 +216,14 @@ def _fold(cache: Cache, console: Console) -> None:
 
 
 def _write(
-    audit: Audit, table: pl.DataFrame, cache: Cache, folder: Path, facts: dict[str, Any], console: Console
+    audit: Audit,
+    table: pl.DataFrame,
+    cache: Cache,
+    folder: Path,
+    facts: dict[str, Any],
+    console: Console,
+    *,
+    complete: bool,
 ) -> int:
     from .results import write_audit
 
@@ -213,7 +232,8 @@ def _write(
     except InputError as error:
         _warn(console, str(error))
         return PARTIAL
-    seal(folder, state_digest(audit, table, cache.lookup(asked_of_cache(table))))
+    if complete:
+        seal(folder, state_digest(audit.path, audit.settings, cache), table.height)
     show_scores(console, scores.cells, scores.notes)
     console.print(f"{scores.cells.height} cells written to {folder}", highlight=False, markup=False)
     return COMPLETE

@@ -32,15 +32,15 @@ class Audit:
     labels: pl.DataFrame
     notes: tuple[str, ...]
 
-    @property
-    def default_out(self) -> Path:
-        """Folder of the results where none is named: after the run, beside the settings."""
-        return self.path.parent / f"molaudit-{_slug(self.settings.run.name)}"
 
-    @property
-    def default_cache(self) -> Path:
-        """The cache where none is named: one for all audits of the folder."""
-        return self.path.parent / DEFAULT_CACHE
+def default_out(path: Path, settings: Settings) -> Path:
+    """Folder of the results where none is named: after the run, beside the settings."""
+    return path.parent / f"molaudit-{_slug(settings.run.name)}"
+
+
+def default_cache(path: Path) -> Path:
+    """The cache where none is named: one for all audits of the folder."""
+    return path.parent / DEFAULT_CACHE
 
 
 def load(path: Path) -> Audit:

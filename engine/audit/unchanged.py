@@ -1,13 +1,14 @@
 """A run to which nothing has been added: its results stand, and are not computed again.
 
-What the scores follow from is digested into ``run.json``: the plan, the stored answer of every call, the labels, the
-settings and the program itself. When all of it is as it was, and the files are as they were written, a rerun shows
-them. Any doubt, and everything is scored anew.
+What the scores follow from is digested into ``run.json``: the audit's file, its tables of labels, what the cache
+keeps, and the program itself. When all of it is as it was, and the files are as they were written, a rerun shows
+them without planning a call. Any doubt, and everything is planned and scored anew.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -16,63 +17,85 @@ from typing import Any
 import polars as pl
 
 from molaudit.storage import results, tables
+from molaudit.storage.cache import Cache
 from molaudit.storage.errors import StorageError
 
-from .inputs import Audit
+from ..settings import Settings
 
 FILES = ("cells.csv", "cells.parquet", "pairs.parquet", "floors.csv", "attempts.parquet")
 
-_SOURCES = ("engine", "kernels", "storage")
+_ROOMS = ("engine", "kernels", "storage")
+_PACKAGES = ("molaudit", "chemicals", "numba", "polars", "rdkit")
 
 
-def state_digest(audit: Audit, table: pl.DataFrame, picked: pl.DataFrame) -> str:
-    """Digest all that the scores of an audit follow from.
+def state_digest(path: Path, settings: Settings, cache: Cache) -> str:
+    """Digest all that the results of an audit follow from.
 
-    Parameters
-    ----------
-    table
-        The plan, a row a call.
-    picked
-        What `Cache.lookup` gave for it: which stored attempt answers which key, of how many.
+    The cache is known by the names, sizes and times of its files, so that one that was touched is opened and looked
+    at; the results are sealed after the last fold and look-up.
+
+    Raises
+    ------
+    TableError
+        A table of labels cannot be read.
     """
-    hasher = blake2b(digest_size=16)
-    hasher.update(json.dumps([version("molaudit"), version("polars"), _program()]).encode())
-    hasher.update(audit.settings.model_dump_json(by_alias=True).encode())
-    for frame in (table, picked.select("key", "session", "seq", "attempts").sort("key"), audit.labels):
-        text = frame.select(pl.all().cast(pl.String))
-        hasher.update(text.hash_rows().to_numpy().tobytes() + str(text.shape).encode())
-    return hasher.hexdigest()
+    labels = [str(tables.digest(one.file)) for one in settings.benchmarks if one.file is not None]
+    place = cache.place
+    files = [place.database, place.wal, *place.parts.rglob("*.parquet"), *place.journal.rglob("*.*")]
+    stored = _stamps(place.database.parent, (one for one in files if one.suffix != ".lock" and one.exists()))
+    versions = [version(name) for name in _PACKAGES]
+    known = [tables.digest(path), labels, stored, versions, _program()]
+    return blake2b(json.dumps(known).encode(), digest_size=16).hexdigest()
 
 
 def _program() -> list[tuple[str, int, int]]:
-    """Name, size and time of every source file: an edited program must score again."""
+    """An edited program must score again."""
     root = Path(__file__).resolve().parents[2]
-    files = sorted(path for room in _SOURCES for path in (root / room).rglob("*.py"))
+    files = (path for room in _ROOMS for path in (root / room).rglob("*.*"))
+    return _stamps(root, (path for path in files if path.suffix in (".py", ".toml")))
+
+
+def _stamps(root: Path, files: Iterable[Path]) -> list[tuple[str, int, int]]:
+    """Name, size and time of files."""
     return [
         (str(path.relative_to(root)), status.st_size, status.st_mtime_ns)
-        for path in files
+        for path in sorted(files)
         for status in [path.stat()]
     ]
 
 
-def seal(folder: Path, state: str) -> None:
-    """Note in ``run.json`` what the files of the folder follow from, and their own digests."""
+def seal(folder: Path, state: str, calls: int) -> None:
+    """Note in ``run.json`` what the files of the folder follow from, their own digests, and the size of the plan."""
     content = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    content["sealed"] = {"state": state, **{name: tables.digest(folder / name) for name in FILES}}
+    content["sealed"] = {"calls": calls, "state": state, "files": _digests(folder)}
     results.write_json(content, folder / "run.json")
 
 
-def standing_cells(
-    folder: Path, state: str, run: dict[str, Any]
-) -> tuple[pl.DataFrame, tuple[str, ...]] | None:
-    """Return the cells and notes of the folder if they still stand, and note this run in ``run.json``; else None."""
+class Standing:
+    """Results that stand: the cells and notes as they were shown, for a plan of ``calls``."""
+
+    def __init__(self, folder: Path, content: dict[str, Any]) -> None:
+        self.cells = pl.read_parquet(folder / "cells.parquet")
+        self.notes = tuple(str(note) for note in content["notes"])
+        self.calls = int(content["sealed"]["calls"])
+        self._folder, self._content = folder, content
+
+    def note_run(self, facts: dict[str, Any]) -> None:
+        """Put the facts of this run, which made no call, into ``run.json``."""
+        results.write_json({**self._content, "run": facts}, self._folder / "run.json")
+
+
+def standing(folder: Path, state: str) -> Standing | None:
+    """Return the results of the folder if they follow from ``state`` and are as they were written; else None."""
     try:
         content = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        expected = {"state": state, **{name: tables.digest(folder / name) for name in FILES}}
-        if content["sealed"] != expected:
+        sealed = content["sealed"]
+        if sealed["state"] != state or sealed["files"] != _digests(folder):
             return None
-        cells, notes = pl.read_parquet(folder / "cells.parquet"), tuple(content["notes"])
+        return Standing(folder, content)
     except (OSError, ValueError, KeyError, TypeError, StorageError, pl.exceptions.PolarsError):
         return None
-    results.write_json({**content, "run": run}, folder / "run.json")
-    return cells, notes
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {name: tables.digest(folder / name) for name in FILES}

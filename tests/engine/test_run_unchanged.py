@@ -1,0 +1,45 @@
+"""Results stand while nothing has changed, and only then."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from running_audits import Audit, server
+
+Capture = pytest.CaptureFixture[str]
+
+
+def made(audit: Audit, capture: Capture) -> str:
+    """Run in this process; what was printed."""
+    assert audit.make() == 0
+    return capture.readouterr().out
+
+
+def test_results_stand_until_anything_changes(tmp_path: Path, capsys: Capture) -> None:
+    with server() as url:
+        audit = Audit(tmp_path, url, models=("reciter",), molecules=40)
+        made(audit, capsys)
+        cells = (audit.out / "cells.csv").read_bytes()
+        again = made(audit, capsys)
+        assert "nothing has changed" in again
+        assert "0 calls made" in again
+        assert (audit.out / "cells.csv").read_bytes() == cells
+        assert json.loads((audit.out / "run.json").read_text())["run"]["from_cache"] == 40
+        (audit.out / "cells.csv").write_text("touched")
+        mended = made(audit, capsys)
+        assert "nothing has changed" not in mended
+        assert (audit.out / "cells.csv").read_bytes() == cells
+
+
+@pytest.mark.parametrize("touched", ["audit", "cache"])
+def test_touched_inputs_are_looked_at_again(touched: str, tmp_path: Path, capsys: Capture) -> None:
+    with server() as url:
+        audit = Audit(tmp_path, url, models=("reciter",), molecules=40)
+        made(audit, capsys)
+        path = audit.path if touched == "audit" else audit.cache
+        path.write_bytes(path.read_bytes() + (b"\n# a comment\n" if touched == "audit" else b""))
+        again = made(audit, capsys)
+        assert "nothing has changed" not in again
+        assert "0 calls made" in again
