@@ -75,7 +75,7 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     folder = options.out or default_out(path, settings)
     prepare_folder(folder)
     cache = _cache(path, options.cache, console)
-    found = standing(folder, state_digest(path, settings, cache))
+    found = standing(folder, state_digest(settings, cache))
     if found is not None:
         return _show_standing(found, folder, console)
     audit = load(path)
@@ -233,7 +233,7 @@ def _write(
         _warn(console, str(error))
         return PARTIAL
     if complete:
-        seal(folder, state_digest(audit.path, audit.settings, cache), table.height)
+        seal(folder, state_digest(audit.settings, cache), table.height)
     show_scores(console, scores.cells, scores.notes)
     console.print(f"{scores.cells.height} cells written to {folder}", highlight=False, markup=False)
     return COMPLETE

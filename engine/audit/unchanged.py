@@ -1,6 +1,6 @@
 """A run to which nothing has been added: its results stand, and are not computed again.
 
-What the scores follow from is digested into ``run.json``: the audit's file, its tables of labels, what the cache
+What the scores follow from is digested into ``run.json``: the audit's settings, its tables of labels, what the cache
 keeps, and the program itself. When all of it is as it was, and the files are as they were written, a rerun shows
 them without planning a call. Any doubt, and everything is planned and scored anew.
 """
@@ -24,11 +24,21 @@ from ..settings import Settings
 
 FILES = ("cells.csv", "cells.parquet", "pairs.parquet", "floors.csv", "attempts.parquet")
 
+TRANSPORT = (
+    "base_url",
+    "api_key_env",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "in_flight",
+    "pool",
+    "timeouts",
+)
+
 _ROOMS = ("engine", "kernels", "storage")
 _PACKAGES = ("molaudit", "chemicals", "numba", "polars", "rdkit")
 
 
-def state_digest(path: Path, settings: Settings, cache: Cache) -> str:
+def state_digest(settings: Settings, cache: Cache) -> str:
     """Digest all that the results of an audit follow from.
 
     The cache is known by the names, sizes and times of its files, so that one that was touched is opened and looked
@@ -44,8 +54,18 @@ def state_digest(path: Path, settings: Settings, cache: Cache) -> str:
     files = [place.database, place.wal, *place.parts.rglob("*.parquet"), *place.journal.rglob("*.*")]
     stored = _stamps(place.database.parent, (one for one in files if one.suffix != ".lock" and one.exists()))
     versions = [version(name) for name in _PACKAGES]
-    known = [tables.digest(path), labels, stored, versions, _program()]
+    known = [_meaning(settings), labels, stored, versions, _program()]
     return blake2b(json.dumps(known).encode(), digest_size=16).hexdigest()
+
+
+def _meaning(settings: Settings) -> dict[str, Any]:
+    """The settings without those of the transport: another port, key or concurrency changes no result."""
+    known: dict[str, Any] = settings.model_dump(mode="json", by_alias=True, exclude={"run": {"budget_usd"}})
+    for endpoint, dumped in zip(settings.endpoints, known["endpoint"], strict=True):
+        for name in TRANSPORT:
+            dumped.pop(name)
+        dumped["identity"] = endpoint.record().identity
+    return known
 
 
 def _program() -> list[tuple[str, int, int]]:

@@ -33,13 +33,26 @@ def test_results_stand_until_anything_changes(tmp_path: Path, capsys: Capture) -
         assert (audit.out / "cells.csv").read_bytes() == cells
 
 
-@pytest.mark.parametrize("touched", ["audit", "cache"])
+def test_settings_of_the_transport_let_results_stand(tmp_path: Path, capsys: Capture) -> None:
+    with server() as url:
+        audit = Audit(tmp_path, url, models=("reciter",), molecules=40)
+        made(audit, capsys)
+        audit.path.write_text(
+            audit.written.replace("in_flight = ", "requests_per_minute = 60\nin_flight = 1")
+        )
+        assert "nothing has changed" in made(audit, capsys)
+
+
+@pytest.mark.parametrize("touched", ["labels", "cache"])
 def test_touched_inputs_are_looked_at_again(touched: str, tmp_path: Path, capsys: Capture) -> None:
     with server() as url:
         audit = Audit(tmp_path, url, models=("reciter",), molecules=40)
         made(audit, capsys)
-        path = audit.path if touched == "audit" else audit.cache
-        path.write_bytes(path.read_bytes() + (b"\n# a comment\n" if touched == "audit" else b""))
+        if touched == "cache":
+            audit.cache.write_bytes(audit.cache.read_bytes())
+        else:
+            audit.path.write_text(audit.written + '\nkind = "computed"\n')
         again = made(audit, capsys)
         assert "nothing has changed" not in again
         assert "0 calls made" in again
+        assert ("computable" in again) == (touched == "labels")
