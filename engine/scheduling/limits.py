@@ -167,7 +167,7 @@ class Limiter:
     def _accept(self, ticket: Ticket, now: float) -> None:
         self.crowd.reply(now - ticket.at)
         self.window.grow()
-        self.ramp.succeeded += 1
+        self.ramp.succeed(now - ticket.at)
         self._overloads = 0
         self.gate.succeed()
         self.troubled_since = None

@@ -317,3 +317,20 @@ def test_a_hint_is_a_minimum_and_bounds_our_own_wait(failures):
 def test_times_of_a_bucket_are_ordered():
     grants = grant(Bucket(2.0, 4.0, 4.0, 0.0), [(0.0, 1.0)] * 20)
     assert all(a <= b for (a, _), (b, _) in pairwise(grants))
+
+
+def test_launches_are_even_over_a_latency_once_it_is_known():
+    """500 calls of 1 s: no tenth of a second may hold much more than its share, or replies come back as a wave."""
+    ramp, now, times = Ramp(500), 0.0, []
+    ramp.launch(now)
+    now = 1.0
+    ramp.succeed(1.0)
+    while len(times) < 500:
+        wait = ramp.wait(in_flight=len(times) + 1, now=now)
+        if wait > 0:
+            now += wait
+            continue
+        ramp.launch(now)
+        times.append(now)
+    busiest = max(sum(start <= t < start + 0.1 for t in times) for start in times)
+    assert busiest <= 1.2 * 50
