@@ -94,10 +94,13 @@ def our_command(files: Files, cache: Path, out: Path) -> list[str]:
 def run_ours(
     workload: Workload, files: Files, server: ServeSettings, cache: Path, timeout_s: float = 600.0
 ) -> Run:
-    """Run `molaudit run` against a fresh server: journal, cache, scores and tables included."""
+    """Run `molaudit run` against a fresh server: journal, cache, scores and tables included.
+
+    The results lie beside the cache, so that a second run of the same cache is the rerun that a user makes.
+    """
     with tempfile.TemporaryDirectory(dir=files.folder) as scratch, start_process(server) as base_url:
         workloads.point(workload, files, base_url)
-        out = Path(scratch) / "out"
+        out = cache.with_suffix(".out")
         measured = measure(our_command(files, cache, out), Path(scratch), timeout_s)
         counts = stats(base_url)
         answered, summary = 0, None

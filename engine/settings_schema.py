@@ -15,7 +15,7 @@ from .settings_urls import normal_base_url
 
 DEFAULT_MAX_OUTPUT_TOKENS = 4096
 DEFAULT_ATTEMPT_S = 600.0
-DEFAULT_CONNECT_S = 10.0
+DEFAULT_CONNECT_S = 30.0
 
 Text = Annotated[str, Field(strict=True, min_length=1, max_length=400)]
 Count = Annotated[int, Field(strict=True, gt=0, lt=2**53)]

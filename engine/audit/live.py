@@ -97,7 +97,8 @@ async def _run(task: Task, journal: Journal, redactor: Redactor, display: Displa
     price = _prices(plan)
     stop = StopRequest()
     async with Transport(connections) as transport:
-        send = redactor.guard(transport.sender(task.endpoints, auth_headers))
+        connect_s = {one.name: one.connect_s for one in plan.settings.endpoints}
+        send = redactor.guard(transport.sender(task.endpoints, auth_headers, connect_s))
         async with anyio.create_task_group() as beside:
             if threading.current_thread() is threading.main_thread():
                 beside.start_soon(stop_on_signals, stop, display.announce)

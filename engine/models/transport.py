@@ -27,7 +27,7 @@ from .records import Call, Endpoint, Outcome, Response, TransportFailure
 BODY_LIMIT = 32 * 1024 * 1024
 """Bytes. A reply of a language model has thousands; this much is a fault or an attack."""
 
-_TIMEOUTS = {"timeout": {"connect": 30.0, "pool": 30.0}}
+CONNECT_S = 30.0
 """For TCP, and for a usable connection with TLS. What comes after has the attempt's time-out only."""
 
 _IDLE_S = 30.0
@@ -74,9 +74,12 @@ _KEEP_ALIVE = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
 class Wire:
     """An endpoint ready for requests. It holds the key, so it shows nothing and cannot be copied to disk."""
 
-    __slots__ = ("_base", "_headers", "_paths", "_transport")
+    __slots__ = ("_base", "_extensions", "_headers", "_paths", "_transport")
 
-    def __init__(self, base_url: str, headers: Mapping[str, str], transport: AiohttpTransport) -> None:
+    def __init__(
+        self, base_url: str, headers: Mapping[str, str], transport: AiohttpTransport, connect_s: float
+    ) -> None:
+        self._extensions = {"timeout": {"connect": connect_s, "pool": connect_s}}
         self._base = base_url.rstrip("/")
         self._headers = httpx.Headers(headers)
         self._paths: dict[str, httpx.URL] = {}
@@ -93,7 +96,7 @@ class Wire:
         url = self._paths.get(path)
         if url is None:
             url = self._paths[path] = httpx.URL(self._base + path)
-        request = httpx.Request("POST", url, headers=self._headers, content=body, extensions=_TIMEOUTS)
+        request = httpx.Request("POST", url, headers=self._headers, content=body, extensions=self._extensions)
         return await self._transport.handle_async_request(request)
 
 
@@ -139,7 +142,7 @@ class Transport:
             self._session = None
             self._ways = {}
 
-    def open(self, endpoint: Endpoint, authorise: Authorise) -> Wire:
+    def open(self, endpoint: Endpoint, authorise: Authorise, connect_s: float = CONNECT_S) -> Wire:
         """Make an endpoint ready: its key from the environment, its proxy too unless it is on this machine.
 
         Raises
@@ -155,13 +158,23 @@ class Transport:
             **endpoint.headers,
             **authorise(endpoint.dialect, _key(endpoint)),
         }
-        return Wire(endpoint.base_url, headers, self._way(proxy_for(endpoint.base_url)))
+        return Wire(endpoint.base_url, headers, self._way(proxy_for(endpoint.base_url)), connect_s)
 
     def sender(
-        self, endpoints: Mapping[str, Endpoint], authorise: Authorise
+        self,
+        endpoints: Mapping[str, Endpoint],
+        authorise: Authorise,
+        connect_s: Mapping[str, float] | None = None,
     ) -> Callable[[Call], Awaitable[Response | TransportFailure]]:
-        """What the scheduler needs: a function from a call to whatever happened."""
-        wires = {name: self.open(endpoint, authorise) for name, endpoint in endpoints.items()}
+        """What the scheduler needs: a function from a call to whatever happened.
+
+        ``connect_s`` gives the seconds for making a connection, by endpoint; `CONNECT_S` where it names none.
+        """
+        patience = connect_s or {}
+        wires = {
+            name: self.open(endpoint, authorise, patience.get(name, CONNECT_S))
+            for name, endpoint in endpoints.items()
+        }
 
         async def send(call: Call) -> Response | TransportFailure:
             return await self.send(wires[call.endpoint], call.path, call.body)

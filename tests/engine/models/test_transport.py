@@ -458,3 +458,24 @@ def test_enough_descriptors_are_asked_for_without_a_word(monkeypatch):
     monkeypatch.setattr(resource, "setrlimit", lambda _which, limits: asked.append(limits))
     assert fit_descriptors(2000) == (2000, None)
     assert asked == [(2064, 10_000)]
+
+
+def test_the_time_for_a_connection_is_the_endpoints_own():
+    """A listener whose queue is full never completes the handshake: only the connect time-out ends it."""
+    with socket.socket() as listener, socket.socket() as one, socket.socket() as two:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        port = listener.getsockname()[1]
+        for filler in (one, two):
+            filler.setblocking(False)
+            filler.connect_ex(("127.0.0.1", port))
+
+        async def ask():
+            url = f"http://127.0.0.1:{port}/v1"
+            endpoint = Endpoint("a", "openai-chat", url, url, "p")
+            async with Transport(4) as transport:
+                wire = transport.open(endpoint, lambda _dialect, _key: {}, 0.2)
+                return await transport.send(wire, "/chat/completions", b"{}", 20.0)
+
+        failure = anyio.run(ask)
+    assert (failure.outcome, failure.reason, failure.sent) == (Outcome.UNREACHABLE, "connect_timeout", False)
