@@ -33,6 +33,9 @@ EARLY_KILLS = 5
 """More kills, before the first request: while the cache takes in what the run before had left."""
 SEED = 5
 TIMEOUT_S = 600.0
+SHARE, QUICK_SHARE = 0.02, 0.10
+"""Of the calls in flight at the kills: what may be asked again. The quick run has too few kills to tell 1 % from 3 %,
+and runs where others may hold the processor; it finds only what has come to be lost as a rule."""
 _POLL_S = 0.02
 
 
@@ -115,8 +118,8 @@ def experiment(
     }
 
 
-def findings(result: dict[str, Any], workload: Workload) -> list[Finding]:
-    """Hold the experiment against the claims."""
+def findings(result: dict[str, Any], workload: Workload, share: float = SHARE) -> list[Finding]:
+    """Hold the experiment against the claims; ``share`` of what was in flight may be asked again."""
     server, sums = result["server"], result["totals"]
     flying = sum(one["in_flight"] for one in result["kills"])
     repeated = server["repeated_calls"]
@@ -128,9 +131,9 @@ def findings(result: dict[str, Any], workload: Workload) -> list[Finding]:
             one["calls"] == one["answers"] == server["distinct_calls"] == workload.calls,
         ),
         Finding(
-            "received but asked again: at most 2 % of those in flight",
+            f"received but asked again: at most {share:.0%} of those in flight",
             f"{repeated} of {flying:,} in flight at {len(result['kills'])} kills ({repeated / max(flying, 1):.2%})",
-            repeated <= 0.02 * flying,
+            repeated <= share * flying,
         ),
         Finding("totals equal an undisturbed run's", f"{one} and {other}", one == other),
         Finding("the same cells", "yes" if result["same_cells"] else "no", bool(result["same_cells"])),
@@ -145,7 +148,7 @@ def main(out: Path, quick: bool) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="molaudit-bench-") as name:
         files = workloads.write(workload, Path(name))
         result = experiment(workload, files, kills, early_kills, console)
-    found = findings(result, workload)
+    found = findings(result, workload, QUICK_SHARE if quick else SHARE)
     report(console, found)
     out.mkdir(parents=True, exist_ok=True)
     document = {"environment": environment(), "findings": [asdict(one) for one in found], **result}

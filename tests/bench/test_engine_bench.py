@@ -382,6 +382,7 @@ def test_our_engine_keeps_a_limit_that_it_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_two_kills_lose_nothing(tmp_path: Path) -> None:
     found = engine_kill.main(tmp_path, quick=True)
     assert [one.claim for one in found if not one.holds] == []
