@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -36,9 +37,26 @@ EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
 
+def program() -> int:
+    """`main` as a process of its own.
+
+    It searches for no cyclic garbage in what it imports, which takes a seventh of its start, nor at its end (0.4 s).
+    """
+    gc.disable()
+    args = _parser(sys.argv[1:])
+    gc.freeze()
+    gc.enable()
+    code = _carry_out(args)
+    gc.freeze()
+    return code
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; errors of input are one message, never a traceback."""
-    args = _parser(list(sys.argv[1:] if argv is None else argv))
+    return _carry_out(_parser(list(sys.argv[1:] if argv is None else argv)))
+
+
+def _carry_out(args: argparse.Namespace) -> int:
     if isinstance(sys.stdout, TextIOWrapper):
         # An ASCII terminal shows what it has no letter for as an escape, as stderr always does.
         sys.stdout.reconfigure(errors="backslashreplace")

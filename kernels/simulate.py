@@ -15,15 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._bits import to_bits, to_double
-from ._columns import doubles, same_length
+from ._columns import doubles
 from ._figures_codes import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET, code_device
 from .compile import device, kernel
-from .figures import codes_all
 from .streams import SIMULATION, fill_normals, high_below, inner_uniform, key, word
 
 Floats = NDArray[np.float64]
 
-_ROBUST: Final = 1.4826  # of the median absolute deviation to the standard deviation of a normal law
 _RECITES: Final = SIMULATION + 256 * 15
 
 
@@ -32,42 +30,6 @@ class _Kind(IntEnum):
     FIRST_FIGURE = 2
     BLIND = 3
     ERROR = 4
-
-
-def skill_p(label: ArrayLike, pred: ArrayLike, draws: int = 2000, *, seed: int) -> float:
-    """Return the chance that a predictor of the cell's own accuracy reaches the cell's R12.
-
-    Parameters
-    ----------
-    label, pred
-        The scorable pairs of a cell, shape (n,), finite and in the same order.
-    draws
-        Simulated answer sets.
-
-    Returns
-    -------
-    float
-        (1 + number of sets whose R12 is at least the observed) / (draws + 1). NaN where no pair agrees at one
-        figure, or where every answer agrees at three and so none shows the accuracy.
-
-    Notes
-    -----
-    METHOD 1.4. A set is label + error with independent normal errors, all molecules the same. Their scale is
-    1.4826 times the median absolute error of the answers that do not agree at three figures: about zero, not about
-    the median error, so that the simulated predictor has the cell's own accuracy, with its bias. A set that agrees
-    nowhere at one figure does not reach the observed R12.
-    """
-    labels, answers = doubles(label, "label"), doubles(pred, "pred")
-    same_length(label=labels, pred=answers)
-    label_codes, answer_codes = codes_all(labels), codes_all(answers)
-    agree = (label_codes == answer_codes) & (label_codes != 0)
-    m1, m2 = int(agree[0].sum()), int((agree[0] & agree[1]).sum())
-    others = np.abs(answers - labels)[~agree[2]]
-    if m1 == 0 or others.size == 0:
-        return math.nan
-    scale = _ROBUST * float(np.median(others))
-    reached = _sets_reaching(labels, scale, m1, m2, seed, draws)
-    return (1 + reached) / (draws + 1)
 
 
 def window(label: ArrayLike, seed: int, draws: int, *, first: int = 0) -> Floats:
@@ -194,7 +156,7 @@ def _span(label: float, figures: int) -> tuple[float, float]:
 
 
 @kernel(parallel=True)
-def _sets_reaching(label: Floats, scale: float, m1: int, m2: int, seed: int, draws: int) -> int:
+def sets_reaching(label: Floats, scale: float, m1: int, m2: int, seed: int, draws: int) -> int:
     """Count simulated sets with R12 >= m2 / m1, compared in whole numbers.
 
     The doubles of one code are a range, so agreement is two comparisons with its ends, found once: a tenth of the

@@ -7,17 +7,18 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 
 from ._columns import doubles, same_length
 from ._figures_codes import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET
+from .compile import device, kernel
 from .figures import codes_all
-from .simulate import _sets_reaching
+from .simulate import sets_reaching
 
 Floats = NDArray[np.float64]
 
 _ROBUST: Final = 1.4826  # of the median absolute deviation to the standard deviation of a normal law
 _HALVINGS: Final = 60
+_SQRT_HALF: Final = math.sqrt(0.5)
 
 
 def skill_p(label: ArrayLike, pred: ArrayLike, draws: int = 2000, *, seed: int) -> float:
@@ -45,7 +46,7 @@ def skill_p(label: ArrayLike, pred: ArrayLike, draws: int = 2000, *, seed: int) 
     scale = error_scale(labels, answers)
     if m1 == 0 or math.isnan(scale):
         return math.nan
-    return (1 + _sets_reaching(labels, scale, m1, m2, seed, draws)) / (draws + 1)
+    return (1 + sets_reaching(labels, scale, m1, m2, seed, draws)) / (draws + 1)
 
 
 def error_scale(label: ArrayLike, pred: ArrayLike) -> float:
@@ -77,16 +78,7 @@ def error_scale(label: ArrayLike, pred: ArrayLike) -> float:
         return math.nan
     middle = float(np.median(np.abs(answers - labels)[missed]))
     low, high = _hit_edges(labels, codes)
-    below, above = 0.0, _ROBUST * middle
-    if _share_below(above, middle, low, high) >= 0.5:
-        return above
-    for _ in range(_HALVINGS):
-        scale = 0.5 * (below + above)
-        if _share_below(scale, middle, low, high) > 0.5:
-            below = scale
-        else:
-            above = scale
-    return 0.5 * (below + above)
+    return float(_solve_scale(middle, low, high))
 
 
 def _hit_edges(labels: Floats, codes: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -99,12 +91,35 @@ def _hit_edges(labels: Floats, codes: NDArray[np.int64]) -> tuple[Floats, Floats
     return np.where(codes == 0, 0.0, low), np.where(codes == 0, 0.0, high)
 
 
+@kernel()
+def _solve_scale(middle: float, low: Floats, high: Floats) -> float:
+    """Halve the interval in which the median of the errors outside the hits is ``middle``."""
+    below, above = 0.0, _ROBUST * middle
+    if _share_below(above, middle, low, high) >= 0.5:
+        return above
+    for _ in range(_HALVINGS):
+        scale = 0.5 * (below + above)
+        if _share_below(scale, middle, low, high) > 0.5:
+            below = scale
+        else:
+            above = scale
+    return 0.5 * (below + above)
+
+
+@device
 def _share_below(scale: float, middle: float, low: Floats, high: Floats) -> float:
     """Return the chance that a normal error outside the hits is at most ``middle``; 1 where all are hits."""
     if scale == 0.0:
         return 1.0
-    hit = ndtr(high / scale) - ndtr(low / scale)
-    small_hit = ndtr(np.minimum(high, middle) / scale) - ndtr(np.maximum(low, -middle) / scale)
-    small = ndtr(middle / scale) - ndtr(-middle / scale)
-    outside = float((1.0 - hit).sum())
-    return float((small - np.maximum(small_hit, 0.0)).sum()) / outside if outside > 0.0 else 1.0
+    small = _normal_cdf(middle / scale) - _normal_cdf(-middle / scale)
+    inside = outside = 0.0
+    for i in range(len(low)):
+        small_hit = _normal_cdf(min(high[i], middle) / scale) - _normal_cdf(max(low[i], -middle) / scale)
+        inside += small - max(small_hit, 0.0)
+        outside += 1.0 - (_normal_cdf(high[i] / scale) - _normal_cdf(low[i] / scale))
+    return inside / outside if outside > 0.0 else 1.0
+
+
+@device
+def _normal_cdf(x: float) -> float:
+    return 0.5 * math.erfc(-x * _SQRT_HALF)

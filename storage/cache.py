@@ -73,6 +73,15 @@ class FoldReport:
     set_aside: tuple[Path, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What stands in a cache about some calls; see `Cache.totals` and `Cache.attempts` for the columns."""
+
+    totals: pl.DataFrame
+    sessions: pl.DataFrame
+    attempts: pl.DataFrame
+
+
 class Cache:
     """A response cache at ``path`` (a DuckDB file), with its journal and parts in folders beside it.
 
@@ -187,6 +196,20 @@ class Cache:
         asked = None if keys is None else asked_frame(keys)
         tail = self._tail(SMALL, asked)
         return self.query(lambda connection: total_rows(connection, asked, tail, by_session=by_session))
+
+    def account(self, keys: Keys) -> Account:
+        """What became of the keys, in one visit to the database: `totals`, the same by session, and `attempts`."""
+        asked = asked_frame(keys)
+        tail = self._tail(SMALL, asked)
+
+        def work(connection: Connection) -> Account:
+            return Account(
+                total_rows(connection, asked, tail, by_session=False),
+                total_rows(connection, asked, tail, by_session=True),
+                light_rows(connection, asked, tail, SMALL),
+            )
+
+        return self.query(work)
 
     def query(self, work: Callable[[Connection], T]) -> T:
         """Run a question on the database or, if another process holds it for more than a moment, on the parts."""

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from . import tables
 from .errors import TableError
 from .json_lines import parse, parse_object
@@ -32,7 +30,6 @@ _UNREADABLE = (
     ValueError,
     zlib.error,
     struct.error,
-    pa.ArrowException,
 )
 # How a reply can end without being an answer, in the words of the report.
 _NOT_ANSWERED = {
@@ -196,10 +193,18 @@ def _entry(archive: zipfile.ZipFile, stream: io.BytesIO, info: zipfile.ZipInfo, 
         stream.seek(info.header_offset + 26)
         name_length, extra_length = struct.unpack("<HH", stream.read(4))
         stream.seek(name_length + extra_length, 1)
-        packed = pa.BufferReader(stream.read(info.compress_size))
-        data = bytes(pa.CompressedInputStream(packed, "zstd").read())
+        data = _zstandard(stream.read(info.compress_size))
     except _UNREADABLE as error:
         raise TableError(f"{source}, entry {info.filename}: cannot be unpacked ({error}).") from None
     if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
         raise TableError(f"{source}, entry {info.filename}: damaged (its checksum differs).")
     return data
+
+
+def _zstandard(packed: bytes) -> bytes:
+    import pyarrow as pa
+
+    try:
+        return bytes(pa.CompressedInputStream(pa.BufferReader(packed), "zstd").read())
+    except pa.ArrowException as error:
+        raise ValueError(str(error)) from error

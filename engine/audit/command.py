@@ -93,6 +93,7 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
         return code
     from .display import display_for
     from .live import keys_of, make_calls
+    from .rehearsal import rehearse
 
     session = new_session()
     task = _task(audit, table, missing, cache, session, done)
@@ -103,7 +104,8 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     if not options.yes and not _confirmed(console, estimate(audit.plan), missing.height / table.height):
         console.print("nothing was asked")
         return PARTIAL
-    summary = make_calls(task, redactor, display_for(console, _by_pool(audit, missing), hits))
+    display = display_for(console, _by_pool(audit, missing), hits)
+    summary = make_calls(task, redactor, display, meanwhile=lambda: rehearse(audit))
     interrupt_on_signals()  # the event loop has left them as the system has them
     if summary.exit_code == INTERRUPTED:
         # Nothing more, for folding and scoring take their time: the journal has all, and any command reads it.
@@ -195,7 +197,9 @@ def _task(
     endpoints = {name: one for name, one in audit.plan.endpoints.items() if name in needed}
     from .live import Task
 
-    spent = cache.totals(asked_of_cache(table))["cost_usd"][0] or 0.0
+    spent = 0.0
+    if audit.settings.run.budget_usd is not None:
+        spent = cache.totals(asked_of_cache(table))["cost_usd"][0] or 0.0
     return Task(audit.plan, cache, session, done, endpoints, spent)
 
 

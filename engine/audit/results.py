@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..models.dialects.registry import dialect
 from ..models.records import Outcome, Response
 from ..output import write_scores
-from ..studies.retrieval import score_frames
+from ..studies.retrieval import Scored, score_frames
 from ..studies.settings import ScoreSettings
 from .inputs import Audit
 from .table import asked_of_cache
@@ -61,9 +61,8 @@ def _decoded(batch: pl.DataFrame) -> Iterator[tuple[object, ...]]:
         yield key, decoded.outcome.value, decoded.text, tokens, decoded.returned_model, decoded.provider
 
 
-def attempts_table(table: pl.DataFrame, cache: Cache) -> pl.DataFrame:
+def attempts_table(table: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
     """Return every stored attempt of the plan's calls: what it was about, how it ended, tokens and times."""
-    attempts = cache.attempts(asked_of_cache(table))
     about = table.select("key", *_as_text("model", "benchmark", "molecule", "condition", "effort"), "repeat")
     joined = about.join(attempts.drop("model", "effort", "repeat"), on="key", how="inner")
     return joined.select(
@@ -89,19 +88,12 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
     lost = _last_outcomes(table, cache, read)
     met = table.join(read, on="key", how="left", maintain_order="left")
     met = met.join(lost, on="key", how="left", maintain_order="left")
-    answers = met.select(
+    answers = met.with_columns(
         *_as_text("model", "benchmark", "molecule", "condition", "effort"),
-        file=pl.lit("the run"),
-        row=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
-        smiles=pl.lit(None, pl.String),
-        answer="answer",
-        prediction=pl.lit(None, pl.String),
-        sample="repeat",
-        reasoning_tokens="reasoning_tokens",
         outcome=pl.coalesce("outcome", "lost", pl.lit("not_asked")),
     )
     settings = ScoreSettings(seed=audit.settings.run.seed)
-    scored = score_frames(answers, audit.labels, settings)
+    scored = score_answers(answers, audit.labels, settings)
     return Scores(
         cells=scored.cells,
         pairs=scored.pairs,
@@ -110,6 +102,22 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
         settings=settings,
         operating_level=scored.operating_level,
     )
+
+
+def score_answers(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -> Scored:
+    """Score one row a call: what was asked, ``repeat, answer, reasoning_tokens`` and the ``outcome`` of the call."""
+    rows = answers.select(
+        *("model", "benchmark", "molecule", "condition", "effort"),
+        file=pl.lit("the run"),
+        row=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+        smiles=pl.lit(None, pl.String),
+        answer="answer",
+        prediction=pl.lit(None, pl.String),
+        sample="repeat",
+        reasoning_tokens="reasoning_tokens",
+        outcome="outcome",
+    )
+    return score_frames(rows, labels, settings)
 
 
 def write_audit(
@@ -124,14 +132,14 @@ def write_audit(
     InputError
         Nothing has been answered yet. ``run.json`` and ``attempts.parquet``, which say why, are written before.
     """
-    asked = asked_of_cache(table)
+    account = cache.account(asked_of_cache(table))
     facts = {
         "run": dict(run),
-        "totals": cache.totals(asked).row(0, named=True),
-        "sessions": cache.totals(asked, by_session=True).to_dicts(),
+        "totals": account.totals.row(0, named=True),
+        "sessions": account.sessions.to_dicts(),
         "audit": _settings_of(audit),
     }
-    results.write_parquet(attempts_table(table, cache), folder / "attempts.parquet")
+    results.write_parquet(attempts_table(table, account.attempts), folder / "attempts.parquet")
     try:
         scores = score_audit(audit, table, cache)
     except InputError:

@@ -2,6 +2,6 @@
 
 import sys
 
-from molaudit.engine.cli import main
+from molaudit.engine.cli import program
 
-sys.exit(main())
+sys.exit(program())

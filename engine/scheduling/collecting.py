@@ -19,8 +19,7 @@ def rare_collections() -> Iterator[None]:
     """
     before = gc.get_threshold()
     ours = gc.get_freeze_count() == 0
-    if ours:
-        gc.freeze()
+    gc.freeze()
     gc.set_threshold(*_THRESHOLDS)
     try:
         yield

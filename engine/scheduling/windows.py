@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import inf
 
 _FIRST_RATE = 40.0
-"""Launches per second at the start when no reply has come yet."""
+_FIRST_RATE_PER_SLOT = 0.16
+"""Launches per second at the start when no reply has come yet; the second for pools of more than 250."""
 
 _FOLDING_S = 0.25
 """e-folding time of the start: 20 calls after 0.27 s, 2,000 after 1.3 s. A server that rejects at once stops it
@@ -15,14 +16,16 @@ _CAUTIOUS = 40
 _LATER_FOLDING_S = 0.1
 _OPENING_S = 0.4
 """After so many launches without a rejection a pool of many slots opens faster, up to all of them in this time: 2,000
-are out after 1.0 s. Who states 200 and is allowed a burst of 20 has been rejected before."""
+are out after 0.6 s. Who states 200 and is allowed a burst of 20 has been rejected before."""
 
 _EVEN_FROM_S = 0.25
 _EVEN_UP_TO_S = 1.0
 _EVEN_MARGIN = 1.02
+_EVEN_RATE = 1000.0
 """Calls of a like latency that start in a wave end in one, and start the next: replies then lie unread in the sockets
 while the loop deals with their neighbours, and a killed process has paid for them (3.6 % of 500 calls of 1 s, at a
-random moment). Launches are therefore spread over about one latency, or over a second if it is longer."""
+random moment). Launches are therefore spread over about one latency, or over a second if it is longer. More a second
+than the last figure keep the loop busy with launches alone, which spreads them as well."""
 
 _STEADY = 2000
 """Launches after which the start is over."""
@@ -63,14 +66,16 @@ class Window:
 class Ramp:
     """Paces launches after an opening: launch n follows launch n-1 by 1 / (40 + 4 n) s, or as successes return.
 
-    Beyond launch 40 the rate grows by 10 a launch and not by 4, while it is below ``most`` per 0.4 s. The pace
-    depends on the number launched and not on the time, so waiting for a first slow reply earns no burst.
+    With ``most`` > 250 slots the first rate is 0.16 ``most``. Beyond launch 40 the rate grows by 10 a launch and not
+    by 4, while it is below ``most`` per 0.4 s. The pace depends on the number launched and not on the time, so
+    waiting for a first slow reply earns no burst.
     """
 
-    __slots__ = ("_even", "_most", "_next_at", "_quick", "launched", "succeeded")
+    __slots__ = ("_even", "_first", "_most", "_next_at", "_quick", "launched", "succeeded")
 
     def __init__(self, most: int = 0) -> None:
         self._quick = most / _OPENING_S
+        self._first = max(_FIRST_RATE, _FIRST_RATE_PER_SLOT * most)
         self._most = most
         self._even = inf
         self.launched = 0
@@ -86,10 +91,10 @@ class Ramp:
         """Count a reply, and keep launches even over its latency."""
         self.succeeded += 1
         if self.launched < _STEADY:
-            spread = min(latency_s, _EVEN_UP_TO_S)
-            self._even = (
-                inf if latency_s < _EVEN_FROM_S else max(_FIRST_RATE, _EVEN_MARGIN * self._most / spread)
+            even = (
+                _EVEN_MARGIN * self._most / min(latency_s, _EVEN_UP_TO_S) if latency_s > _EVEN_FROM_S else inf
             )
+            self._even = inf if even > _EVEN_RATE else max(_FIRST_RATE, even)
 
     def skip(self) -> None:
         """Hold nobody back until the next restart."""
@@ -107,7 +112,7 @@ class Ramp:
     def launch(self, now: float) -> None:
         """Count a launch."""
         if self.launched < _STEADY:
-            rate = _FIRST_RATE + self.launched / _FOLDING_S
+            rate = self._first + self.launched / _FOLDING_S
             if self.launched > _CAUTIOUS:
                 faster = rate + (self.launched - _CAUTIOUS) * (1 / _LATER_FOLDING_S - 1 / _FOLDING_S)
                 rate = min(max(rate, min(faster, self._quick)), self._even)

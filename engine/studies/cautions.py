@@ -30,17 +30,14 @@ COMPUTABLE_MIN_LABELS = 20
 Floats = npt.NDArray[np.float64]
 
 
-def add(
-    cells: pl.DataFrame, met: Pairs, settings: ScoreSettings, level: float | None = None
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def add(cells: pl.DataFrame, met: Pairs, settings: ScoreSettings) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Add ``n_distinct, top_share, p12_skill, cautions`` to every cell.
 
     Parameters
     ----------
     cells
-        Judged cells, in order of ``cell`` of ``met.frame``.
-    level
-        The p at which power is reckoned; default: where one more rung of the cell's own family would be called.
+        Judged cells, in order of ``cell`` of ``met.frame``. Power is reckoned at the p where one more rung of the
+        cell's own family would be called.
 
     Returns
     -------
@@ -51,7 +48,7 @@ def add(
     computable = computable_benchmarks(met.labels, cells["benchmark"].unique(maintain_order=True).to_list())
     cells = _with_source_counts(cells, met, settings)
     pooled = _several_samples(met.frame) if settings.pooled else set()
-    levels = calling_levels(cells, settings.alpha) if level is None else [level] * cells.height
+    levels = calling_levels(cells, settings.alpha)
     texts = []
     for index, row in enumerate(cells.iter_rows(named=True)):
         found = {

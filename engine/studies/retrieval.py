@@ -14,7 +14,7 @@ from .floors_table import floors_table
 from .matched import matched_p
 from .pairs import CELL, REASONS, Pairs, pair
 from .settings import ScoreSettings
-from .verdicts import calling_level, judge, operating_level
+from .verdicts import judge, operating_level
 
 COUNTS = ("m1", "m2", "m3", "h1", "h2", "h3")
 PAIRWISE = ("match3", "total3", "m1_2", "m2_2", "m2_3", "m3_3")
@@ -83,7 +83,7 @@ def score_frames(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSet
     level = operating_level(p, cells.height, settings.alpha)
     cells = cells.hstack(accuracy.errors_by_cell(met.frame, cells.height, settings))
     cells = cells.hstack(matched_p(met, cells, settings))
-    cells, notes = cautions.add(cells, met, settings, calling_level(cells, settings.alpha))
+    cells, notes = cautions.add(cells, met, settings)
     extra = [column for column in PAIRWISE if column in cells.columns]
     extra += [column for column in cells.columns if column.startswith("source_")]
     return Scored(

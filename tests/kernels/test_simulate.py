@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from molaudit.kernels import figures, simulate, streams
+from molaudit.kernels import figures, simulate, skill, streams
 from molaudit.kernels.compile import kernel
 
 LABELS = np.array([-3.18, 0.949, 0.951, 1.04, 9.4, 9.96, 250.0, -0.0471, 1.7e-5, 8.5, 2.0, 6.13e12])
@@ -82,53 +82,6 @@ def test_a_reciter_gives_the_label_at_its_rate_and_else_its_base():
     assert (simulate.reciter(labels, base, 1, 3) == labels).all()
 
 
-def _plain_skill_p(label: NDArray[np.float64], pred: NDArray[np.float64], draws: int) -> float:
-    """The check as METHOD 1.4 words it, by format and numpy."""
-    agree = [np.array(_codes(label, k)) == np.array(_codes(pred, k)) for k in (1, 2, 3)]
-    observed = (agree[0] & agree[1]).sum() / agree[0].sum()
-    scale = 1.4826 * np.median(np.abs(pred - label)[~agree[2]])
-    rng = np.random.default_rng(0)
-    reached = 0
-    for _ in range(draws):
-        answers = label + rng.normal(0, scale, label.size)
-        one, two = (np.array(_codes(answers, k)) == np.array(_codes(label, k)) for k in (1, 2))
-        reached += (one & two).sum() / one.sum() >= observed
-    return (1 + reached) / (draws + 1)
-
-
-@pytest.mark.parametrize("spread", [0.05, 0.3])
-def test_skill_p_equals_a_plain_simulation(spread):
-    label = _skewed_labels(3, 80)
-    pred = np.round(label + np.random.default_rng(9).normal(0, spread, label.size), 2)
-    ours = simulate.skill_p(label, pred, 4000, seed=1)
-    plain = _plain_skill_p(label, pred, 600)
-    assert abs(ours - plain) < 5 * math.sqrt(max(plain * (1 - plain), 0.01) / 600)
-
-
-def test_skill_does_not_explain_a_reciter_but_does_explain_skill():
-    label = _skewed_labels(4, 400)
-    honest = simulate.skilled(label, 0.95, 5, 1)
-    recites = simulate.reciter(label, honest, 0.3, 5)
-    assert simulate.skill_p(label, honest[0], seed=1) > 0.01
-    assert simulate.skill_p(label, recites[0], seed=1) == pytest.approx(1 / 2001)
-
-
-def test_skill_p_is_near_uniform_for_predictors_with_normal_errors():
-    label = _skewed_labels(5, 150)
-    p = [
-        simulate.skill_p(label, row, 200, seed=i)
-        for i, row in enumerate(simulate.skilled(label, 0.9, 7, 150))
-    ]
-    assert (np.array(p) <= 0.05).sum() <= stats.binom.ppf(1 - 1e-4, 150, 0.08)
-    assert 0.35 < np.mean(p) < 0.7
-
-
-def test_skill_p_has_no_value_without_first_figures_or_without_errors():
-    assert math.isnan(simulate.skill_p([1.0, 2.0], [5.0, 7.0], seed=1))
-    assert math.isnan(simulate.skill_p([1.01, 2.02], [1.01, 2.02], seed=1))
-    assert math.isnan(simulate.skill_p([], [], seed=1))
-
-
 @pytest.mark.parametrize("k", [1, 2])
 def test_the_range_of_a_code_ends_where_the_code_does(k):
     rng = np.random.default_rng(k)
@@ -163,12 +116,12 @@ def test_chunks_and_threads_give_the_same_bits():
     for make in (simulate.window, simulate.first_figure, simulate.blind):
         whole = make(labels, 3, 40)
         np.testing.assert_array_equal(make(labels, 3, 10, first=25), whole[25:35])
-    whole, p = simulate.skilled(labels, 0.9, 3, 40), simulate.skill_p(labels, labels * 1.03, 300, seed=3)
+    whole, p = simulate.skilled(labels, 0.9, 3, 40), skill.skill_p(labels, labels * 1.03, 300, seed=3)
     before = numba.get_num_threads()
     try:
         numba.set_num_threads(1)
         np.testing.assert_array_equal(simulate.skilled(labels, 0.9, 3, 40), whole)
-        assert simulate.skill_p(labels, labels * 1.03, 300, seed=3) == p
+        assert skill.skill_p(labels, labels * 1.03, 300, seed=3) == p
     finally:
         numba.set_num_threads(before)
 
@@ -181,4 +134,4 @@ def test_impossible_requests_are_refused():
     with pytest.raises(ValueError, match="shape"):
         simulate.reciter(LABELS, LABELS, 0.5, 1)
     with pytest.raises(ValueError, match="lengths differ"):
-        simulate.skill_p([1.0], [1.0, 2.0], seed=1)
+        skill.skill_p([1.0], [1.0, 2.0], seed=1)

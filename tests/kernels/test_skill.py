@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from numpy.typing import NDArray
+from scipy.stats import binom, norm
 
 from molaudit.kernels import simulate, skill
 
@@ -69,3 +70,41 @@ def test_no_value_without_errors_or_without_first_figures() -> None:
 def test_same_seed_same_p() -> None:
     answers = simulate.skilled(COARSE, 0.95, 5, 1)[0]
     assert skill.skill_p(COARSE, answers, 300, seed=7) == skill.skill_p(COARSE, answers, 300, seed=7)
+
+
+@pytest.mark.parametrize("spread", [2.0, 60.0])
+def test_p_is_that_of_a_plain_simulation(spread: float) -> None:
+    answers = np.round(COARSE + np.random.default_rng(9).normal(0, spread, COARSE.size), 1)
+    ours = skill.skill_p(COARSE, answers, 4000, seed=1)
+    plain = plain_p(COARSE, answers, 300)
+    assert abs(ours - plain) < 5 * math.sqrt(max(plain * (1 - plain), 0.01) / 300)
+
+
+def plain_p(label: NDArray[np.float64], pred: NDArray[np.float64], draws: int) -> float:
+    """METHOD 1.4 by format and numpy."""
+    codes = [np.array([format(y, f".{k}e") for y in label]) for k in (0, 1)]
+
+    def nested(answers: NDArray[np.float64]) -> tuple[int, int]:
+        one, two = (np.array([format(a, f".{k}e") for a in answers]) == codes[k] for k in (0, 1))
+        return int(one.sum()), int((one & two).sum())
+
+    m1, m2 = nested(pred)
+    scale = skill.error_scale(label, pred)
+    rng = np.random.default_rng(0)
+    sets = [nested(label + rng.normal(0, scale, label.size)) for _ in range(draws)]
+    return (1 + sum(two * m1 >= m2 * one for one, two in sets if one)) / (draws + 1)
+
+
+def test_the_scale_solves_the_equation_that_scipy_states() -> None:
+    answers = simulate.skilled(COARSE, 0.97, 4, 1)[0]
+    scale = skill.error_scale(COARSE, answers)
+    hit = np.array([format(a, ".2e") == format(y, ".2e") for a, y in zip(answers, COARSE, strict=True)])
+    middle = np.median(np.abs(answers - COARSE)[~hit])
+    # All labels have four figures before the point: a hit is an error within the rounding of the label to tens.
+    digit = np.where(np.abs(COARSE) < 1000, 1.0, 10.0)
+    centre = np.round(np.abs(COARSE) / digit) * digit - np.abs(COARSE)
+    low, high = centre - digit / 2, centre + digit / 2
+    inside = norm.cdf(np.minimum(high, middle) / scale) - norm.cdf(np.maximum(low, -middle) / scale)
+    small = 2 * norm.cdf(middle / scale) - 1 - np.maximum(inside, 0)
+    outside = 1 - (norm.cdf(high / scale) - norm.cdf(low / scale))
+    assert small.sum() / outside.sum() == pytest.approx(0.5, abs=1e-6)

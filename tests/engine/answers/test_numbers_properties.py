@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+import unicodedata
 from collections.abc import Callable
 from decimal import Decimal
 
@@ -324,3 +326,12 @@ def test_a_column_keeps_order_and_repeats() -> None:
     replies = pl.Series(["-3.10", "x", None, "-3.10", "Answer: 2.0"])
     assert parse_column(replies)["digits"].to_list() == ["-3.10", None, None, "-3.10", "2.0"]
     assert parse_column([]).height == 0
+
+
+def test_every_decimal_digit_of_unicode_is_read():
+    digits = [
+        chr(code) for code in range(0x80, sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Nd"
+    ]
+    assert len(digits) >= 650
+    for digit in digits:
+        assert normalise(digit) == str(unicodedata.decimal(digit))

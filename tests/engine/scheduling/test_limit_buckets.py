@@ -139,9 +139,9 @@ def open_fully(most):
 
 def test_a_pool_of_2000_slots_opens_within_a_second_and_in_no_wave():
     times = open_fully(2000)
-    # By the sums of 1 / (40 + 4 n) to n = 40, of 1 / (200 + 10 (n - 40)) to 5,000 a second, and of 1 / 5,000 after.
-    assert times[40] == pytest.approx(0.25 * log(200 / 40), abs=0.02)
-    assert times[-1] == pytest.approx(0.40 + 0.32 + 1480 / 5000, abs=0.06)
+    # By the sums of 1 / (320 + 4 n) to n = 40, of 1 / (480 + 10 (n - 40)) to 5,000 a second, and of 1 / 5,000 after.
+    assert times[40] == pytest.approx(0.25 * log(480 / 320), abs=0.02)
+    assert times[-1] == pytest.approx(0.10 + 0.1 * log(5000 / 480) + 1508 / 5000, abs=0.06)
     assert max(bisect(times, at + 0.1) - n for n, at in enumerate(times)) <= 0.1 * 8040
 
 
