@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from .buckets import Bucket
 from .rates import RateLearner, Rejection
 
@@ -28,7 +30,7 @@ class Pacer:
     """
 
     __slots__ = (
-        "_episodes", "_held", "_launched_at", "_probe", "_safety", "_stated_burst",
+        "_episodes", "_held", "_launched_at", "_opening", "_probe", "_safety", "_stated_burst",
         "_stated_by_server", "_stated_rpm", "_unpaced", "bucket", "learner",
     )  # fmt: skip
 
@@ -43,10 +45,12 @@ class Pacer:
         self._episodes = 0
         self._probe: tuple[Rejection, float] | None = None
         self._launched_at = now
+        self._opening = inf, now
         if self.learner.rate is not None and stated_rpm is not None:
-            # Starting with what safety leaves free of a minute, the first minute holds no more than was stated.
-            start = max(1.0, (1 - safety) * stated_rpm) if burst is None else burst
-            self.bucket = Bucket(self.learner.rate, self._burst(self.learner.rate), start, now)
+            start = self._burst(self.learner.rate)
+            if burst is None:
+                self._opening = (stated_rpm - start + 1) / 60, now + 60
+            self.bucket = Bucket(self._now_at(self.learner.rate, now), start, start, now)
 
     @property
     def holding(self) -> bool:
@@ -125,6 +129,11 @@ class Pacer:
             self.bucket = None
             self._follow(self.learner.rate, rejection.at)
 
+    def _now_at(self, rate: float, now: float) -> float:
+        """Return the pace, a little lower in the first minute: its burst is of what was stated for a minute."""
+        most, until = self._opening
+        return min(rate, most) if now < until else rate
+
     def _follow(self, rate: float | None, now: float) -> None:
         if rate is None:
             return
@@ -132,7 +141,7 @@ class Pacer:
         if self.bucket is None:
             self.bucket = Bucket(rate, burst, burst, now)
         else:
-            self.bucket.change(rate, burst, now)
+            self.bucket.change(self._now_at(rate, now), burst, now)
 
     def _burst(self, rate: float) -> float:
         """Requests at once: as stated, else two seconds' worth, at most 20, and no more than was seen to pass."""
