@@ -29,7 +29,7 @@ from .interruptions import interrupt_on_signals, interruptible
 from .lasting import lasting_console
 from .overview import outcome_table, plan_tables, progress_line, session_lines
 from .table import asked_of_cache, plan_table
-from .unchanged import Standing, seal, standing, state_digest
+from .unchanged import Standing, basis, seal, standing, stored
 
 if TYPE_CHECKING:
     from .live import Task
@@ -75,7 +75,8 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     folder = options.out or default_out(path, settings)
     prepare_folder(folder)
     cache = _cache(path, options.cache, console)
-    found = standing(folder, state_digest(settings, cache))
+    known = basis(settings)
+    found = standing(folder, known, cache)
     if found is not None:
         return _show_standing(found, folder, console)
     audit = load(path)
@@ -88,7 +89,7 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     hits = table.height - missing.height
     _say_calls(console, table.height, missing.height)
     if missing.is_empty():
-        code = _write(audit, table, cache, folder, run_facts(None, "", hits), console, complete=True)
+        code = _write(audit, table, cache, folder, run_facts(None, "", hits), console, known)
         say_end(console, None, audit.plan, ())
         return code
     from .display import display_for
@@ -116,7 +117,8 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     facts = redactor.tree(run_facts(summary, session, hits))
     # Other outcomes, an empty reply among them, make the next run ask once more.
     complete = not summary.exit_code and {one.value for one in summary.outcomes} <= set(USABLE)
-    code = _write(audit, table, cache, folder, facts, console, complete=complete) or summary.exit_code
+    code = _write(audit, table, cache, folder, facts, console, known if complete else None)
+    code = code or summary.exit_code
     say_end(console, summary, audit.plan, options.command(path))
     return code
 
@@ -226,18 +228,19 @@ def _write(
     folder: Path,
     facts: dict[str, Any],
     console: Console,
-    *,
-    complete: bool,
+    known: str | None,
 ) -> int:
+    """Score and write; with ``known`` (see `unchanged.basis`) the results stand until something changes."""
     from .results import write_audit
 
+    read = stored(cache)
     try:
         scores = write_audit(audit, table, cache, folder, facts)
     except InputError as error:
         _warn(console, str(error))
         return PARTIAL
-    if complete:
-        seal(folder, state_digest(audit.settings, cache), table.height)
+    if known is not None:
+        seal(folder, known, cache, read, table.height)
     show_scores(console, scores.cells, scores.notes)
     console.print(f"{scores.cells.height} cells written to {folder}", highlight=False, markup=False)
     return COMPLETE

@@ -2,13 +2,16 @@
 
 What the scores follow from is digested into ``run.json``: the audit's settings, its tables of labels, what the cache
 keeps, and the program itself. When all of it is as it was, and the files are as they were written, a rerun shows
-them without planning a call. Any doubt, and everything is planned and scored anew.
+them without planning a call. Any doubt, and everything is planned and scored anew; so all is digested before it is
+read, and what changes meanwhile makes the digest one of nothing that will be met again.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -38,11 +41,33 @@ _ROOMS = ("engine", "kernels", "storage")
 _PACKAGES = ("molaudit", "chemicals", "numba", "polars", "rdkit")
 
 
-def state_digest(settings: Settings, cache: Cache) -> str:
-    """Digest all that the results of an audit follow from.
+Stamps = list[tuple[str, int, int]]
 
-    The cache is known by the names, sizes and times of its files, so that one that was touched is opened and looked
-    at; the results are sealed after the last fold and look-up.
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a cache holds, by the names, sizes and times of its files.
+
+    ``attempts`` are parts and journals, to which every new attempt adds; ``database`` is what a mere look touches.
+    """
+
+    attempts: Stamps
+    database: Stamps
+
+
+def stored(cache: Cache) -> Stored:
+    """Take the stamps of a cache's files."""
+    place = cache.place
+    folder = place.database.parent
+    attempts = [*place.parts.rglob("*.parquet"), *place.journal.rglob("*.*")]
+    return Stored(
+        _stamps(folder, (one for one in attempts if one.suffix != ".lock")),
+        _stamps(folder, (place.database, place.wal)),
+    )
+
+
+def basis(settings: Settings) -> str:
+    """Digest what the results of an audit follow from, apart from the cache. Taken before any of it is used.
 
     Raises
     ------
@@ -50,12 +75,8 @@ def state_digest(settings: Settings, cache: Cache) -> str:
         A table of labels cannot be read.
     """
     labels = [str(tables.digest(one.file)) for one in settings.benchmarks if one.file is not None]
-    place = cache.place
-    files = [place.database, place.wal, *place.parts.rglob("*.parquet"), *place.journal.rglob("*.*")]
-    stored = _stamps(place.database.parent, (one for one in files if one.suffix != ".lock" and one.exists()))
-    versions = [version(name) for name in _PACKAGES]
-    known = [_meaning(settings), labels, stored, versions, _program()]
-    return blake2b(json.dumps(known).encode(), digest_size=16).hexdigest()
+    known = [_meaning(settings), labels, [version(name) for name in _PACKAGES], _program()]
+    return _digest(known)
 
 
 def _meaning(settings: Settings) -> dict[str, Any]:
@@ -68,26 +89,42 @@ def _meaning(settings: Settings) -> dict[str, Any]:
     return known
 
 
-def _program() -> list[tuple[str, int, int]]:
+def _program() -> Stamps:
     """An edited program must score again."""
     root = Path(__file__).resolve().parents[2]
     files = (path for room in _ROOMS for path in (root / room).rglob("*.*"))
     return _stamps(root, (path for path in files if path.suffix in (".py", ".toml")))
 
 
-def _stamps(root: Path, files: Iterable[Path]) -> list[tuple[str, int, int]]:
-    """Name, size and time of files."""
-    return [
-        (str(path.relative_to(root)), status.st_size, status.st_mtime_ns)
-        for path in sorted(files)
-        for status in [path.stat()]
-    ]
+def _stamps(root: Path, files: Iterable[Path]) -> Stamps:
+    """Name, size and time of the files that are there."""
+    found = []
+    for path in sorted(files):
+        with suppress(FileNotFoundError):  # another process may have folded it away
+            status = path.stat()
+            found.append((str(path.relative_to(root)), status.st_size, status.st_mtime_ns))
+    return found
 
 
-def seal(folder: Path, state: str, calls: int) -> None:
-    """Note in ``run.json`` what the files of the folder follow from, their own digests, and the size of the plan."""
+def _state(known: str, now: Stored) -> str:
+    return _digest([known, now.attempts, now.database])
+
+
+def _digest(content: list[Any]) -> str:
+    return blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
+
+
+def seal(folder: Path, known: str, cache: Cache, read: Stored, calls: int) -> None:
+    """Note in ``run.json`` what the files of the folder follow from, their own digests, and the size of the plan.
+
+    ``read`` is what the cache held before it was read. Where attempts have been added since, by another run, nobody
+    can tell which of them are in the results, and these are not sealed.
+    """
+    now = stored(cache)
+    if now.attempts != read.attempts:
+        return
     content = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    content["sealed"] = {"calls": calls, "state": state, "files": _digests(folder)}
+    content["sealed"] = {"calls": calls, "state": _state(known, now), "files": _digests(folder)}
     results.write_json(content, folder / "run.json")
 
 
@@ -105,12 +142,12 @@ class Standing:
         results.write_json({**self._content, "run": facts}, self._folder / "run.json")
 
 
-def standing(folder: Path, state: str) -> Standing | None:
-    """Return the results of the folder if they follow from ``state`` and are as they were written; else None."""
+def standing(folder: Path, known: str, cache: Cache) -> Standing | None:
+    """Return the results of the folder if they follow from ``known`` and the cache, and are as written; else None."""
     try:
         content = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         sealed = content["sealed"]
-        if sealed["state"] != state or sealed["files"] != _digests(folder):
+        if sealed["state"] != _state(known, stored(cache)) or sealed["files"] != _digests(folder):
             return None
         return Standing(folder, content)
     except (OSError, ValueError, KeyError, TypeError, StorageError, pl.exceptions.PolarsError):

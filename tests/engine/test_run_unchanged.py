@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running_audits import Audit, server
+
+from molaudit.engine.audit import results
 
 Capture = pytest.CaptureFixture[str]
 
@@ -56,3 +59,32 @@ def test_touched_inputs_are_looked_at_again(touched: str, tmp_path: Path, capsys
         assert "nothing has changed" not in again
         assert "0 calls made" in again
         assert ("computable" in again) == (touched == "labels")
+
+
+@pytest.mark.parametrize("changed", ["attempts", "labels"])
+def test_what_changes_while_results_are_made_unseals_them(
+    changed: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = tmp_path / "own.csv"
+    labels.write_text(
+        "molecule,smiles,label\n" + "".join(f"m{n},{'C' * (n + 1)}O,{31 + n}.5\n" for n in range(9))
+    )
+    more = '\n[[benchmark]]\nfile = "own.csv"\nproperty = "boiling point"\nunit = "K"\nkind = "measured"\n'
+    with server() as url:
+        audit = Audit(tmp_path, url, models=("reciter",), molecules=40, more=more)
+        other = Audit(tmp_path, url, models=("skilled",), molecules=40, name="other")
+        write = results.write_audit
+
+        def write_and_be_overtaken(*given: Any) -> Any:
+            scores = write(*given)
+            monkeypatch.undo()
+            if changed == "attempts":
+                assert other.make() == 0
+            else:
+                labels.write_text(labels.read_text().replace("31.5", "32.5"))
+            return scores
+
+        monkeypatch.setattr(results, "write_audit", write_and_be_overtaken)
+        made(audit, capsys)
+        assert "nothing has changed" not in made(audit, capsys)
+        assert "nothing has changed" in made(audit, capsys)
