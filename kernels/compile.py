@@ -45,12 +45,6 @@ def cache_folder() -> Path | None:
     return None
 
 
-def is_compiled() -> bool:
-    """Whether machine code of this source state is stored, so that kernels load instead of being compiled."""
-    folder = cache_folder()
-    return folder is not None and any(folder.rglob("*.nbi"))
-
-
 def _cache_parents() -> list[Path]:
     parents = [
         Path(os.environ[name]) for name in ("MOLAUDIT_CACHE_DIR", "XDG_CACHE_HOME") if os.environ.get(name)

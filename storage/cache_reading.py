@@ -112,8 +112,7 @@ def pick(
     with seen(connection, tail):
         for part in asked.iter_slices(ASK_ROWS):
             with registered(connection, "asked", part):
-                rows = connection.sql(query, params={"not_before": not_before}).to_arrow_table()
-                frames.append(pl.DataFrame(rows))
+                frames.append(pl.DataFrame(connection.sql(query, params={"not_before": not_before})))
     empty = pl.DataFrame(schema={name: SCHEMA.get(name, pl.Int64()) for name in columns})
     return pl.concat([empty, *frames])
 
@@ -147,7 +146,7 @@ def bodies(connection: Connection, picked: pl.DataFrame) -> pl.DataFrame:
             f"SELECT {STORED} FROM attempts SEMI JOIN picked USING (session, seq, key) "
             "WHERE seq BETWEEN $low AND $high",
             params={"low": picked["seq"].min(), "high": picked["seq"].max()},
-        ).to_arrow_table()
+        )
         return pl.DataFrame(rows).unique(["session", "seq", "key"], maintain_order=True)
 
 
@@ -159,9 +158,7 @@ def light_rows(
     where = "" if asked is None else "SEMI JOIN asked USING (key)"
     with registered(connection, "asked", wanted), seen(connection, tail):
         return pl.DataFrame(
-            connection.sql(
-                f"SELECT {', '.join(columns)} FROM seen {where} ORDER BY started_at, session, seq"
-            ).to_arrow_table()
+            connection.sql(f"SELECT {', '.join(columns)} FROM seen {where} ORDER BY started_at, session, seq")
         )
 
 
@@ -175,7 +172,7 @@ def total_rows(
         where="" if asked is None else "SEMI JOIN asked USING (key)",
     )
     with registered(connection, "asked", wanted), seen(connection, tail):
-        return pl.DataFrame(connection.sql(query).to_arrow_table())
+        return pl.DataFrame(connection.sql(query))
 
 
 def iter_bodies(

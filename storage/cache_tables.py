@@ -31,10 +31,26 @@ _TYPES: dict[type[pl.DataType], str] = {
 }
 
 
+class _Lent:
+    """A frame as nothing but a source of Arrow streams: DuckDB reads a frame of polars through pyarrow instead.
+
+    To load pyarrow takes 0.09 s and 20 MB. A smaller process also dies faster when it is killed, and a server goes on
+    answering into the sockets of a dying one.
+    """
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        self._rows = rows
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._rows.__arrow_c_stream__(requested_schema)
+
+
 @contextmanager
 def registered(connection: Connection, name: str, rows: pl.DataFrame) -> Iterator[None]:
     """Lend a frame to DuckDB as a table called ``name``."""
-    connection.register(name, rows.to_arrow())
+    connection.register(name, _Lent(rows))
     try:
         yield
     finally:

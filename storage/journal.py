@@ -165,10 +165,15 @@ class Journal:
         if self._fd is None:
             return
         fd, self._fd = self._fd, None
-        if self._sync:
-            os.fsync(fd)
-        os.close(fd)
-        os.replace(self._path("open"), self._path("jsonl"))
+        try:
+            if self._sync:
+                os.fsync(fd)
+            os.close(fd)
+            os.replace(self._path("open"), self._path("jsonl"))
+        except OSError as error:
+            raise CacheError(
+                f"journal {self._path('open')} cannot be closed: {error.strerror}; was its folder moved or deleted?"
+            ) from error
 
     def _beat(self, now: float) -> None:
         self._beat_at = now

@@ -94,7 +94,6 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
         return code
     from .display import display_for
     from .live import keys_of, make_calls
-    from .rehearsal import rehearse
 
     session = new_session()
     task = _task(audit, table, missing, cache, session, done)
@@ -105,8 +104,7 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     if not options.yes and not _confirmed(console, estimate(audit.plan), missing.height / table.height):
         console.print("nothing was asked")
         return PARTIAL
-    display = display_for(console, _by_pool(audit, missing), hits)
-    summary = make_calls(task, redactor, display, meanwhile=lambda: rehearse(audit))
+    summary = make_calls(task, redactor, display_for(console, _by_pool(audit, missing), hits))
     interrupt_on_signals()  # the event loop has left them as the system has them
     if summary.exit_code == INTERRUPTED:
         # Nothing more, for folding and scoring take their time: the journal has all, and any command reads it.

@@ -34,9 +34,6 @@ from ..settings import Settings, api_key
 from .redaction import Redactor
 
 FOLD_EVERY_S = 180.0
-_PROMPT_S = 0.1
-"""A server that has answered by then keeps the processor busy, and other work would only be in the way."""
-
 _FOLD_WAIT_S = 2.0
 """A fold beside the calls gives up early on a cache that another process holds: the next one takes its share too,
 and a run that is told to stop does not wait for it."""
@@ -79,19 +76,17 @@ def keys_of(endpoints: Mapping[str, Endpoint]) -> Redactor:
     return Redactor(key for key in found if key is not None)
 
 
-def make_calls(task: Task, redactor: Redactor, display: Display, meanwhile: Callable[[], None]) -> RunSummary:
-    """Make the calls of a task. ``meanwhile`` is called once if the first replies are to be waited for.
+def make_calls(task: Task, redactor: Redactor, display: Display) -> RunSummary:
+    """Make the calls of a task.
 
     Returns when all are made, or when the run was stopped, ran out of money or of providers; every attempt is in
     the journal by then.
     """
     with task.cache.journal(task.session) as journal:
-        return anyio.run(_run, task, journal, redactor, display, meanwhile)
+        return anyio.run(_run, task, journal, redactor, display)
 
 
-async def _run(
-    task: Task, journal: Journal, redactor: Redactor, display: Display, meanwhile: Callable[[], None]
-) -> RunSummary:
+async def _run(task: Task, journal: Journal, redactor: Redactor, display: Display) -> RunSummary:
     plan = task.plan
     limits = pool_limits(plan.settings)
     connections, note = fit_descriptors(sum(one.in_flight for one in limits.values()))
@@ -109,7 +104,6 @@ async def _run(
                 beside.start_soon(stop_on_signals, stop, display.announce)
             beside.start_soon(_fold_now_and_then, task.cache, journal, display.notify)
             beside.start_soon(display.watch, display.progress)
-            beside.start_soon(_while_waiting, meanwhile, display.progress)
             summary = await run_calls(
                 {pool: _missing(plan, pool, task.done) for pool in plan.pools},
                 send=send,
@@ -216,13 +210,6 @@ def _recorder(
         )
 
     return record
-
-
-async def _while_waiting(work: Callable[[], None], progress: Progress) -> None:
-    await anyio.sleep(_PROMPT_S)
-    snapshot = progress.snapshot()
-    if snapshot is None or not any(lane.done or lane.failed for lane in snapshot.lanes):
-        work()
 
 
 async def _fold_now_and_then(cache: Cache, journal: Journal, notify: Callable[[str], None]) -> None:

@@ -6,6 +6,7 @@ import builtins
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zlib
@@ -310,3 +311,11 @@ def test_network_file_systems_are_told_by_the_longest_mount(tmp_path: Path) -> N
     assert network_file_system(tmp_path / "net" / "cache", mounts) == "nfs4"
     assert network_file_system(tmp_path / "other", mounts) is None
     assert network_file_system(tmp_path, tmp_path / "absent") is None
+
+
+def test_a_segment_that_was_taken_away_is_named_at_the_end(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal", new_session())
+    journal.append(attempt("a"))
+    shutil.rmtree(tmp_path / "journal")
+    with pytest.raises(CacheError, match=r"-00001\.open cannot be closed: .*moved or deleted"):
+        journal.close()
