@@ -46,7 +46,7 @@ class PoolLimits:
         The most calls out at once, and so the number of workers and connections.
     burst
         Requests that may go at once after a pause, if the provider states it. By default two seconds' worth, at most
-        20; the first minute is the slower for it, so that no minute without a pause holds more than
+        20; the first minute ends with a rest for it, so that no minute without a pause holds more than
         ``requests_per_minute``, whatever the server's window.
     safety
         Share of the stated rates that is used.

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from math import inf
 
-from .buckets import Bucket
+from .buckets import LONGEST_REFILL_S, Bucket
 from .rates import RateLearner, Rejection
 
 _USUAL_BURST = 20.0
+
+_MINUTE_S = 61.0
+"""A run starts with its burst, and yet its first minute holds no more requests than were stated for one, as a server
+with a sliding window counts; a second for the way there."""
 
 _PROBE_EVERY = 5
 """Episodes after which a learned pace is put to the test. In a closed gate of C seconds a server of that rate gains
@@ -30,7 +34,7 @@ class Pacer:
     """
 
     __slots__ = (
-        "_episodes", "_held", "_launched_at", "_opening", "_probe", "_safety", "_stated_burst",
+        "_episodes", "_first_minute", "_held", "_launched_at", "_probe", "_safety", "_stated_burst",
         "_stated_by_server", "_stated_rpm", "_unpaced", "bucket", "learner",
     )  # fmt: skip
 
@@ -45,12 +49,12 @@ class Pacer:
         self._episodes = 0
         self._probe: tuple[Rejection, float] | None = None
         self._launched_at = now
-        self._opening = inf, now
+        self._first_minute = now + _MINUTE_S, inf
         if self.learner.rate is not None and stated_rpm is not None:
             start = self._burst(self.learner.rate)
             if burst is None:
-                self._opening = (stated_rpm - start + 1) / 60, now + 60
-            self.bucket = Bucket(self._now_at(self.learner.rate, now), start, start, now)
+                self._first_minute = now + _MINUTE_S, max(1.0, stated_rpm)
+            self.bucket = Bucket(self.learner.rate, start, start, now)
 
     @property
     def holding(self) -> bool:
@@ -61,9 +65,20 @@ class Pacer:
         """Seconds until the next request may go."""
         if self.bucket is None:
             return 0.0
-        wait = self.bucket.wait(1.0, now)
+        wait = max(self.bucket.wait(1.0, now), self._rest(now))
         self._held = self._held or wait > 0
         return wait
+
+    def _rest(self, now: float) -> float:
+        """Seconds until a used up first minute is over; it earns no more than what safety leaves free of the next."""
+        end, left = self._first_minute
+        if left >= 1 or self.bucket is None or self._stated_rpm is None:
+            return 0.0
+        if now < end:
+            return min(end - now, LONGEST_REFILL_S / 2)
+        self._first_minute = end, inf
+        self.bucket.lower_to(max(1.0, (1 - self._safety) * self._stated_rpm))
+        return self.bucket.wait(1.0, now)
 
     def launch(self, now: float) -> None:
         """Count a request. If the pace was what held it, the pace grows a little."""
@@ -72,6 +87,8 @@ class Pacer:
                 self._follow(self.learner.grow(now - self._launched_at, now), now)
                 self._held = False
             self.bucket.take(1.0, now)
+        end, left = self._first_minute
+        self._first_minute = end, left - 1
         self._launched_at = now
 
     def reject(self, rejection: Rejection, recent_rate: float, closed_s: float, now: float) -> None:
@@ -129,11 +146,6 @@ class Pacer:
             self.bucket = None
             self._follow(self.learner.rate, rejection.at)
 
-    def _now_at(self, rate: float, now: float) -> float:
-        """Return the pace, a little lower in the first minute: its burst is of what was stated for a minute."""
-        most, until = self._opening
-        return min(rate, most) if now < until else rate
-
     def _follow(self, rate: float | None, now: float) -> None:
         if rate is None:
             return
@@ -141,7 +153,7 @@ class Pacer:
         if self.bucket is None:
             self.bucket = Bucket(rate, burst, burst, now)
         else:
-            self.bucket.change(self._now_at(rate, now), burst, now)
+            self.bucket.change(rate, burst, now)
 
     def _burst(self, rate: float) -> float:
         """Requests at once: as stated, else two seconds' worth, at most 20, and no more than was seen to pass."""
