@@ -132,14 +132,7 @@ def write_audit(
     InputError
         Nothing has been answered yet. ``run.json`` and ``attempts.parquet``, which say why, are written before.
     """
-    account = cache.account(asked_of_cache(table))
-    facts = {
-        "run": dict(run),
-        "totals": account.totals.row(0, named=True),
-        "sessions": account.sessions.to_dicts(),
-        "audit": _settings_of(audit),
-    }
-    results.write_parquet(attempts_table(table, account.attempts), folder / "attempts.parquet")
+    facts = {"run": dict(run), **_write_attempts(audit, table, cache, folder)}
     try:
         scores = score_audit(audit, table, cache)
     except InputError:
@@ -147,6 +140,20 @@ def write_audit(
         raise
     write_scores(scores, folder, facts)
     return scores
+
+
+def _write_attempts(audit: Audit, table: pl.DataFrame, cache: Cache, folder: Path) -> dict[str, Any]:
+    """Write ``attempts.parquet``, and return what ``run.json`` says of all attempts.
+
+    A function of its own so that a hundred megabytes of attempts are gone before anything is scored.
+    """
+    account = cache.account(asked_of_cache(table))
+    results.write_parquet(attempts_table(table, account.attempts), folder / "attempts.parquet")
+    return {
+        "totals": account.totals.row(0, named=True),
+        "sessions": account.sessions.to_dicts(),
+        "audit": _settings_of(audit),
+    }
 
 
 def _settings_of(audit: Audit) -> dict[str, Any]:
