@@ -130,7 +130,9 @@ def tables_of_cells(cells: pl.DataFrame, *, wide: bool) -> list[Table]:
         tables.append(
             _cell_rows(part, narrow, "Cells: " + inert(", ".join(n for n in names if n is not None)))
         )
-    cautioned = cells.filter(pl.col("cautions") != "")
+    # That accuracy alone explains an R12 which nobody flags goes without saying; the tables on disk say it.
+    needless = (pl.col("verdict") != "flagged") & (pl.col("cautions") == "skill")
+    cautioned = cells.filter((pl.col("cautions") != "") & ~needless)
     if cautioned.height:
         tables.append(_cell_rows(cautioned, ("benchmark", "model", "cautions"), "Cautions"))
     return tables

@@ -52,7 +52,7 @@ def add(cells: pl.DataFrame, met: Pairs, settings: ScoreSettings) -> tuple[pl.Da
     texts = []
     for index, row in enumerate(cells.iter_rows(named=True)):
         found = {
-            "skill": _skill_explains(row, settings),
+            "skill": row["p12_skill"] is not None and row["p12_skill"] >= SKILL_P,
             "few answers": (row["top_share"] or 0.0) > FEW_ANSWERS_SHARE,
             "computable": row["benchmark"] in computable,
             "low power": _low_power(row, levels[index], settings),
@@ -125,12 +125,6 @@ def _skill(frame: pl.DataFrame, cells: pl.DataFrame, settings: ScoreSettings) ->
             skill.skill_p(part["label"].to_numpy(), part["value"].to_numpy(), SKILL_DRAWS, seed=settings.seed)
         )
     return pl.Series(out, dtype=pl.Float64).fill_nan(None)
-
-
-def _skill_explains(row: Mapping[str, object], settings: ScoreSettings) -> bool:
-    """Whether accuracy alone could explain R12: only where R12 is called is there anything to explain."""
-    q12, p = row["q12"], row["p12_skill"]
-    return isinstance(q12, float) and q12 < settings.alpha and isinstance(p, float) and p >= SKILL_P
 
 
 def calling_levels(cells: pl.DataFrame, alpha: float) -> list[float]:

@@ -63,16 +63,15 @@ def test_skilled_models_flagged_by_r12_carry_skill_and_reciters_do_not() -> None
             assert (row["evidence"], row["p12_skill"] < 0.05) == ("both", True)
         if name.startswith("window"):
             assert row["verdict"] == "clean"
-        if not name.startswith("skilled"):
-            assert "skill" not in row["cautions"]
+        assert ("skill" in row["cautions"]) == (row["p12_skill"] >= 0.05)
 
 
-def test_reciter_called_by_r23_alone_is_not_said_to_be_skilled() -> None:
+def test_skill_speaks_of_r12_and_leaves_a_flag_by_r23_standing() -> None:
     base = simulate.window(values(), 6, 1)
     row = cells({"m": simulate.reciter(values(), base, 0.04, 6)[0]}, 600)["m"]
     assert row["evidence"] == "R23 only"
     assert row["p12_skill"] >= 0.05
-    assert "skill" not in row["cautions"]
+    assert (row["verdict"], "skill" in row["cautions"]) == ("flagged", True)
 
 
 @pytest.mark.parametrize(("n", "models"), [(60, 20), (90, 20), (220, 20), (400, 20), (120, 80), (400, 80)])
