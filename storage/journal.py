@@ -131,10 +131,12 @@ class Journal:
             self._beat(time.monotonic())
 
     def close(self) -> None:
-        """Close the segment and give up the session's lock. Closing twice is allowed."""
+        """Close the segment and give up the session's lock, in any case. Closing twice is allowed."""
         with self._mutex:
-            self._close_segment()
-            self._lock.release(remove=True)
+            try:
+                self._close_segment()
+            finally:
+                self._lock.release(remove=True)
 
     def _write(self, line: bytes, now: float) -> None:
         try:
