@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..models.dialects.registry import dialect
 from ..models.records import Outcome, Response
 from ..output import write_scores
-from ..studies.retrieval import Scored, score_frames
+from ..studies.retrieval import score_frames
 from ..studies.settings import ScoreSettings
 from .inputs import Audit
 from .table import asked_of_cache
@@ -88,12 +88,19 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
     lost = _last_outcomes(table, cache, read)
     met = table.join(read, on="key", how="left", maintain_order="left")
     met = met.join(lost, on="key", how="left", maintain_order="left")
-    answers = met.with_columns(
+    answers = met.select(
         *_as_text("model", "benchmark", "molecule", "condition", "effort"),
+        file=pl.lit("the run"),
+        row=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+        smiles=pl.lit(None, pl.String),
+        answer="answer",
+        prediction=pl.lit(None, pl.String),
+        sample="repeat",
+        reasoning_tokens="reasoning_tokens",
         outcome=pl.coalesce("outcome", "lost", pl.lit("not_asked")),
     )
     settings = ScoreSettings(seed=audit.settings.run.seed)
-    scored = score_answers(answers, audit.labels, settings)
+    scored = score_frames(answers, audit.labels, settings)
     return Scores(
         cells=scored.cells,
         pairs=scored.pairs,
@@ -102,22 +109,6 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
         settings=settings,
         operating_level=scored.operating_level,
     )
-
-
-def score_answers(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -> Scored:
-    """Score one row a call: what was asked, ``repeat, answer, reasoning_tokens`` and the ``outcome`` of the call."""
-    rows = answers.select(
-        *("model", "benchmark", "molecule", "condition", "effort"),
-        file=pl.lit("the run"),
-        row=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
-        smiles=pl.lit(None, pl.String),
-        answer="answer",
-        prediction=pl.lit(None, pl.String),
-        sample="repeat",
-        reasoning_tokens="reasoning_tokens",
-        outcome="outcome",
-    )
-    return score_frames(rows, labels, settings)
 
 
 def write_audit(
