@@ -108,3 +108,23 @@ def test_the_scale_solves_the_equation_that_scipy_states() -> None:
     small = 2 * norm.cdf(middle / scale) - 1 - np.maximum(inside, 0)
     outside = 1 - (norm.cdf(high / scale) - norm.cdf(low / scale))
     assert small.sum() / outside.sum() == pytest.approx(0.5, abs=1e-6)
+
+
+def skewed_labels(seed: int, n: int) -> NDArray[np.float64]:
+    labels = np.round(np.random.default_rng(seed).normal(-3, 2, n), 2)
+    return labels[labels != 0]
+
+
+def test_skill_explains_skill_and_no_reciter() -> None:
+    label = skewed_labels(4, 400)
+    honest = simulate.skilled(label, 0.95, 5, 1)
+    recites = simulate.reciter(label, honest, 0.3, 5)
+    assert skill.skill_p(label, honest[0], seed=1) > 0.01
+    assert skill.skill_p(label, recites[0], seed=1) == pytest.approx(1 / 2001)
+
+
+def test_p_is_near_uniform_for_predictors_with_normal_errors() -> None:
+    label = skewed_labels(5, 150)
+    p = [skill.skill_p(label, row, 200, seed=i) for i, row in enumerate(simulate.skilled(label, 0.9, 7, 150))]
+    assert (np.array(p) <= 0.05).sum() <= binom.ppf(1 - 1e-4, 150, 0.08)
+    assert 0.35 < np.mean(p) < 0.7
