@@ -34,8 +34,9 @@ def test_a_known_limit_is_used_to_the_full_and_never_passed(tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.alone
-def test_an_unknown_limit_is_found_with_few_rejections(tmp_path: Path) -> None:
-    with server(rpm=RPM, burst=BURST) as url:
+@pytest.mark.parametrize("hints", ["openai", "retry-after"])
+def test_an_unknown_limit_is_found_with_few_rejections(hints: str, tmp_path: Path) -> None:
+    with server(rpm=RPM, burst=BURST, hints=hints) as url:
         audit = Audit(tmp_path, url, molecules=CALLS, in_flight=200)
         assert audit.make() == 0
         check_all_answered_once(audit, url)
