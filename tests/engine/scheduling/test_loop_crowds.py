@@ -20,6 +20,14 @@ def crowded(most=300, latency_s=0.1):
     return crowd
 
 
+def lowered(most):
+    crowd = crowded(most)
+    for _ in range(8):
+        crowd.feel(0.5, 16)
+    assert crowd.limit == FLOOR
+    return crowd
+
+
 def test_a_late_loop_halves_the_calls_in_flight_at_most_and_never_goes_below_16():
     crowd = crowded()
     seen = []
@@ -69,10 +77,7 @@ def test_between_calm_and_late_the_cap_stays_at_what_is_in_flight():
 
 
 def test_a_calm_loop_lets_a_cap_that_binds_rise_slowly_and_back_to_the_limit():
-    crowd = crowded(most=200)
-    for _ in range(8):
-        crowd.feel(0.5, 16)
-    assert crowd.limit == FLOOR
+    crowd = lowered(200)
     ticks = 0
     while crowd.limit < 200:
         crowd.feel(0.001, crowd.limit)
@@ -83,9 +88,7 @@ def test_a_calm_loop_lets_a_cap_that_binds_rise_slowly_and_back_to_the_limit():
 
 
 def test_a_cap_that_does_not_bind_does_not_rise():
-    crowd = crowded(most=200)
-    for _ in range(8):
-        crowd.feel(0.5, 16)
+    crowd = lowered(200)
     for _ in range(50):
         crowd.feel(0.001, 10)
     assert crowd.limit == FLOOR
