@@ -1,0 +1,56 @@
+"""Attempts to store, and what a cache says of them, for the tests of the cache."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from molaudit.storage.attempts import StoredAttempt, body_bytes
+from molaudit.storage.cache import Cache, Mode
+
+IDENTITY = "http://127.0.0.1:1/v1"
+
+
+def attempt(key: str = "k", **changes: Any) -> StoredAttempt:
+    fields: dict[str, Any] = {
+        "key": key,
+        "attempt": 1,
+        "endpoint": "local",
+        "identity": IDENTITY,
+        "model": "m",
+        "effort": "standard",
+        "repeat": 0,
+        "outcome": "answered",
+        "started_at": 1.0,
+        "latency_s": 0.5,
+        "http_status": 200,
+        "body": key.encode(),
+    }
+    return StoredAttempt(**{**fields, **changes})
+
+
+def make(folder: Path, mode: Mode = Mode.WRITE) -> tuple[Cache, list[str]]:
+    messages: list[str] = []
+    return Cache(folder / "cache.duckdb", mode, notify=messages.append, wait_s=0.5), messages
+
+
+def store(cache: Cache, *attempts: StoredAttempt, fold: bool = True) -> None:
+    with cache.journal() as journal:
+        for item in attempts:
+            journal.append(item)
+    if fold:
+        cache.fold()
+
+
+def hits(cache: Cache, *keys: str, **options: Any) -> dict[str, str]:
+    return dict(cache.lookup(list(keys), **options).select("key", "outcome").iter_rows())
+
+
+def bodies(cache: Cache, *keys: str) -> dict[str, bytes | None]:
+    frames = cache.answers(list(keys))
+    rows = [row for frame in frames for row in frame.iter_rows(named=True)]
+    return {row["key"]: body_bytes(row["body"], row["body_base64"]) for row in rows}
+
+
+def counted(cache: Cache) -> int:
+    return len(cache.attempts())
