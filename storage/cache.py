@@ -24,6 +24,7 @@ from .cache_reading import (
     iter_bodies,
     light_rows,
     pick,
+    picked_nothing,
     read_tail,
     total_rows,
 )
@@ -140,6 +141,8 @@ class Cache:
         """
         if journal is not None:
             journal.rotate()
+        if not self._is_started and not sessions(self.place.journal):
+            return FoldReport(0, 0, 0, ())
         try:
             return with_database(self.place, self._fold)
         except OSError as error:
@@ -213,7 +216,7 @@ class Cache:
 
     def query(self, work: Callable[[Connection], T]) -> T:
         """Run a question on the database or, if another process holds it for more than a moment, on the parts."""
-        if self.path.exists() or list_parts(self.place.parts):
+        if self._is_started:
             try:
                 return with_database(self.place, work, wait_s=_READ_WAIT_S, quiet=True)
             except CacheError as error:
@@ -226,10 +229,17 @@ class Cache:
                 failure = error
         raise CacheError(f"cache {self.path}: its parts cannot be read: {failure}") from failure
 
+    @property
+    def _is_started(self) -> bool:
+        """Whether anything was ever folded."""
+        return self.path.exists() or bool(list_parts(self.place.parts))
+
     def _lookup(
         self, asked: pl.DataFrame, tail: pl.DataFrame, not_before: float, columns: Sequence[str]
     ) -> pl.DataFrame:
         serving = asked if self.mode.serves else asked.clear()
+        if tail.is_empty() and not self._is_started:
+            return picked_nothing(columns)
         picked = self.query(lambda connection: pick(connection, serving, tail, not_before, columns))
         check_identity(asked, picked)
         return picked

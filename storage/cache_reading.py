@@ -113,8 +113,12 @@ def pick(
         for part in asked.iter_slices(ASK_ROWS):
             with registered(connection, "asked", part):
                 frames.append(pl.DataFrame(connection.sql(query, params={"not_before": not_before})))
-    empty = pl.DataFrame(schema={name: SCHEMA.get(name, pl.Int64()) for name in columns})
-    return pl.concat([empty, *frames])
+    return pl.concat([picked_nothing(columns), *frames])
+
+
+def picked_nothing(columns: Sequence[str]) -> pl.DataFrame:
+    """What `pick` returns when no attempt answers any key."""
+    return pl.DataFrame(schema={name: SCHEMA.get(name, pl.Int64()) for name in columns})
 
 
 def check_identity(asked: pl.DataFrame, picked: pl.DataFrame) -> None:
