@@ -17,6 +17,9 @@ _LOOK_AHEAD = 10_000
 """Calls read ahead in all; at 2 kB a call, 20 MB."""
 
 _LOW = 256
+"""A source is read on when it has fewer calls waiting. At the start it is read until it has one for each slot, while
+the first reply is awaited: later every call that goes out would have to wait for the making of another."""
+
 _SLICE = 64
 """Calls read from a plan in one go: at 0.1 ms each the loop is held for 6 ms."""
 
@@ -40,7 +43,9 @@ class Intake:
     ) -> None:
         streams = list(calls.values()) if isinstance(calls, Mapping) else [calls]
         ahead = max(2 * _SLICE, _LOOK_AHEAD // max(1, len(streams)))
-        self.sources = [Source(iter(stream), ahead, min(_LOW, ahead)) for stream in streams]
+        slots = max((pool.limits.in_flight for pool in pools.values()), default=0)
+        first = min(max(_LOW, slots), ahead)
+        self.sources = [Source(iter(stream), ahead, first) for stream in streams]
         self.lanes: dict[tuple[str, str, str], Lane] = {}
         self.active: dict[str, Job] = {}
         self.read = 0
@@ -67,6 +72,8 @@ class Intake:
             self._hungry = anyio.Event()
             for source in self.sources:
                 self._draw(source, _SLICE)
+                if source.buffered >= source.low:
+                    source.low = min(_LOW, source.low)
             if any(source.wanting for source in self.sources):
                 await anyio.lowlevel.checkpoint()
             elif not self.exhausted:

@@ -135,6 +135,26 @@ async def test_tasks_follow_the_calls_in_flight_and_not_the_plan(bench):
     assert most_ahead <= 10_000
 
 
+async def test_a_call_for_each_slot_is_ready_when_the_first_reply_comes(bench):
+    """Each read takes time; while the first call is out there is time, and afterwards there may be none."""
+    read = 0
+
+    def plan():
+        nonlocal read
+        for number in range(15_000):
+            read += 1
+            yield bench.call(number)
+
+    ahead: list[int] = []
+
+    def record(_attempt):
+        ahead.append(read - len(ahead))
+
+    await bench.run(bench.provider(), plan(), PoolLimits(in_flight=2000), record=record)
+    assert 2000 <= ahead[0] <= 2200
+    assert max(ahead) <= 2000 + 2200
+
+
 async def test_retries_do_not_pile_up_with_the_plan(bench):
     provider = bench.provider(lambda _call, number: bench.reply(200 if number == 0 else 500), latency=0.01)
     progress, most = Progress(), 0
