@@ -15,7 +15,6 @@ from rich.text import Text
 
 from molaudit.storage.attempts import USABLE
 from molaudit.storage.cache import Cache
-from molaudit.storage.errors import CacheError
 from molaudit.storage.journal import new_session
 
 from .. import settings as settings_file
@@ -24,14 +23,17 @@ from ..output import prepare_folder
 from ..plan_estimate import Estimate, estimate
 from ..terminal import inert, show_scores
 from .ending import run_facts, say_end, say_how_to_go_on
+from .finishing import Warn, fold, write_results
 from .inputs import Audit, default_cache, default_out, load
 from .interruptions import interrupt_on_signals, interruptible
 from .lasting import lasting_console
 from .overview import outcome_table, plan_tables, progress_line, session_lines
+from .scorer_process import WORTH_UP_TO, ScorerProcess
 from .table import asked_of_cache, plan_table
-from .unchanged import Standing, basis, seal, standing, stored
+from .unchanged import Standing, Written, basis, read_written, standing
 
 if TYPE_CHECKING:
+    from ..scheduling.summaries import RunSummary
     from .live import Task
 
 # The wire (live, display) and the scores (results) are imported where they are used: a rerun from the cache needs
@@ -57,6 +59,19 @@ class RunOptions:
         named = [("--out", self.out), ("--cache", self.cache)]
         options = [text for name, value in named if value is not None for text in (name, str(value))]
         return ["molaudit", "run", str(path), *options, *(["--yes"] if self.yes else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A run with calls to make: what was read, and the digest of it (`unchanged.basis`)."""
+
+    path: Path
+    audit: Audit
+    table: pl.DataFrame
+    missing: pl.DataFrame
+    cache: Cache
+    folder: Path
+    known: str
 
 
 def run_audit(path: Path, options: RunOptions) -> int:
@@ -89,13 +104,21 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     hits = table.height - missing.height
     _say_calls(console, table.height, missing.height)
     if missing.is_empty():
-        code = _write(audit, table, cache, folder, run_facts(None, "", hits), console, known)
+        facts = run_facts(None, "", hits)
+        written = write_results(audit, table, cache, folder, facts, known, _warner(console))
+        _show(written, folder, console)
         say_end(console, None, audit.plan, ())
-        return code
-    from .display import display_for
-    from .live import keys_of, make_calls
+        return PARTIAL if written is None else COMPLETE
+    return _call_and_score(_Opened(path, audit, table, missing, cache, folder, known), done, options, console)
 
-    session = new_session()
+
+def _call_and_score(opened: _Opened, done: frozenset[str], options: RunOptions, console: Console) -> int:
+    """Make the calls that are missing, and score everything."""
+    from .display import display_for
+    from .live import Beside, keys_of, make_calls
+
+    audit, table, missing, cache = opened.audit, opened.table, opened.missing, opened.cache
+    hits, session = table.height - missing.height, new_session()
     task = _task(audit, table, missing, cache, session, done)
     redactor = keys_of(task.endpoints)
     if options.debug:
@@ -104,27 +127,56 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     if not options.yes and not _confirmed(console, estimate(audit.plan), missing.height / table.height):
         console.print("nothing was asked")
         return PARTIAL
-    summary = make_calls(task, redactor, display_for(console, _by_pool(audit, missing), hits))
-    interrupt_on_signals()  # the event loop has left them as the system has them
-    if summary.exit_code == INTERRUPTED:
-        # Nothing more, for folding and scoring take their time: the journal has all, and any command reads it.
-        console.print("what was received is stored and counts in reports and in the next run")
-        say_end(console, summary, audit.plan, options.command(path))
-        return INTERRUPTED
-    _fold(cache, console)
-    facts = redactor.tree(run_facts(summary, session, hits))
-    # Other outcomes, an empty reply among them, make the next run ask once more.
-    complete = not summary.exit_code and {one.value for one in summary.outcomes} <= set(USABLE)
-    code = _write(audit, table, cache, folder, facts, console, known if complete else None)
-    code = code or summary.exit_code
-    say_end(console, summary, audit.plan, options.command(path))
-    return code
+
+    def facts(summary: RunSummary) -> dict[str, Any]:
+        return dict(redactor.tree(run_facts(summary, session, hits)))
+
+    def start() -> None:
+        if missing.height <= WORTH_UP_TO:
+            scorer.start()
+
+    def made(summary: RunSummary) -> None:
+        if summary.exit_code != INTERRUPTED:
+            scorer.order(facts(summary), opened.known, complete=_is_complete(summary))
+
+    again = options.command(opened.path)
+    with ScorerProcess(opened.path, cache.path, opened.folder, _key_names(audit)) as scorer:
+        display = display_for(console, task.missing, hits)
+        summary = make_calls(task, redactor, display, Beside(start, made))
+        interrupt_on_signals()  # the event loop has left them as the system has them
+        if summary.exit_code == INTERRUPTED:
+            # Nothing more, for folding and scoring take their time: the journal has all, and any command reads it.
+            console.print("what was received is stored and counts in reports and in the next run")
+            say_end(console, summary, audit.plan, again)
+            return INTERRUPTED
+        written = _written(opened, scorer, facts(summary), console, complete=_is_complete(summary))
+        _show(written, opened.folder, console)
+        say_end(console, summary, audit.plan, again)
+    return PARTIAL if written is None else summary.exit_code
+
+
+def _is_complete(summary: RunSummary) -> bool:
+    """Whether the next run has nothing to ask: other outcomes, an empty reply among them, are asked once more."""
+    return not summary.exit_code and {one.value for one in summary.outcomes} <= set(USABLE)
+
+
+def _written(
+    opened: _Opened, scorer: ScorerProcess, facts: dict[str, Any], console: Console, *, complete: bool
+) -> Written | None:
+    """What the second process has written, or else this one."""
+    warn = _warner(console)
+    done = scorer.result(warn)
+    if done is not None:
+        return read_written(opened.folder) if done else None
+    fold(opened.cache, warn)
+    known = opened.known if complete else None
+    return write_results(opened.audit, opened.table, opened.cache, opened.folder, facts, known, warn)
 
 
 def _show_standing(found: Standing, folder: Path, console: Console) -> int:
     """Show results to which nothing has been added since they were written."""
     _say_calls(console, found.calls, 0)
-    show_scores(console, found.cells, found.notes)
+    show_scores(console, found.written.cells, found.written.notes)
     console.print(f"nothing has changed: the results in {folder} stand", highlight=False, markup=False)
     found.note_run(run_facts(None, "", found.calls))
     console.print("0 calls made")
@@ -187,7 +239,7 @@ def _open(path: Path, cache_path: Path | None, console: Console) -> tuple[Audit,
 
 
 def _cache(path: Path, cache_path: Path | None, console: Console) -> Cache:
-    return Cache(cache_path or default_cache(path), notify=lambda text: _warn(console, text))
+    return Cache(cache_path or default_cache(path), notify=_warner(console))
 
 
 def _task(
@@ -200,7 +252,7 @@ def _task(
     spent = 0.0
     if audit.settings.run.budget_usd is not None:
         spent = cache.totals(asked_of_cache(table))["cost_usd"][0] or 0.0
-    return Task(audit.plan, cache, session, done, endpoints, spent)
+    return Task(audit.plan, cache, session, done, _by_pool(audit, missing), endpoints, spent)
 
 
 def _by_pool(audit: Audit, missing: pl.DataFrame) -> dict[str, int]:
@@ -212,36 +264,19 @@ def _by_pool(audit: Audit, missing: pl.DataFrame) -> dict[str, int]:
     return total
 
 
-def _fold(cache: Cache, console: Console) -> None:
-    try:
-        cache.fold()
-    except CacheError as error:
-        _warn(console, f"{error}; the journal has everything, and the next run takes it in")
+def _key_names(audit: Audit) -> list[str]:
+    """The environment variables that hold keys."""
+    return [one.api_key_env for one in audit.settings.endpoints if one.api_key_env is not None]
 
 
-def _write(
-    audit: Audit,
-    table: pl.DataFrame,
-    cache: Cache,
-    folder: Path,
-    facts: dict[str, Any],
-    console: Console,
-    known: str | None,
-) -> int:
-    """Score and write; with ``known`` (see `unchanged.basis`) the results stand until something changes."""
-    from .results import write_audit
+def _show(written: Written | None, folder: Path, console: Console) -> None:
+    if written is not None:
+        show_scores(console, written.cells, written.notes)
+        console.print(f"{written.cells.height} cells written to {folder}", highlight=False, markup=False)
 
-    read = stored(cache)
-    try:
-        scores = write_audit(audit, table, cache, folder, facts)
-    except InputError as error:
-        _warn(console, str(error))
-        return PARTIAL
-    if known is not None:
-        seal(folder, known, cache, read, table.height)
-    show_scores(console, scores.cells, scores.notes)
-    console.print(f"{scores.cells.height} cells written to {folder}", highlight=False, markup=False)
-    return COMPLETE
+
+def _warner(console: Console) -> Warn:
+    return lambda text: _warn(console, text)
 
 
 def _warn(console: Console, text: str) -> None:

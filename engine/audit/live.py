@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from time import time
@@ -34,6 +34,11 @@ from ..settings import Settings, api_key
 from .redaction import Redactor
 
 FOLD_EVERY_S = 180.0
+_WAITING_AFTER_S = 0.05
+
+_OPEN_AHEAD_FROM = 1000
+"""Connections. Fewer are opened in no time when they are needed, and need not stand idle at a server before it has
+answered anything."""
 _FOLD_WAIT_S = 2.0
 """A fold beside the calls gives up early on a cache that another process holds: the next one takes its share too,
 and a run that is told to stop does not wait for it."""
@@ -49,17 +54,35 @@ class Display:
     progress: Progress
 
 
+def _nothing(*_: object) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What is done beside the calls; both must return at once.
+
+    ``waiting`` is called once if the first reply takes its time: the processor is idle then. ``made`` is called
+    when every attempt is in the closed journal, while the connections are still to be closed.
+    """
+
+    waiting: Callable[[], None] = _nothing
+    made: Callable[[RunSummary], None] = _nothing
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """What is to be made: the calls of ``plan`` whose keys are not in ``done``, as one session of ``cache``.
 
-    ``endpoints`` are those that have such calls; ``spent_usd`` is what earlier sessions paid for this plan.
+    ``missing`` counts them by pool. ``endpoints`` are those that have such calls; ``spent_usd`` is what earlier
+    sessions paid for this plan.
     """
 
     plan: Plan
     cache: Cache
     session: str
     done: frozenset[str]
+    missing: Mapping[str, int]
     endpoints: Mapping[str, Endpoint]
     spent_usd: float
 
@@ -76,17 +99,19 @@ def keys_of(endpoints: Mapping[str, Endpoint]) -> Redactor:
     return Redactor(key for key in found if key is not None)
 
 
-def make_calls(task: Task, redactor: Redactor, display: Display) -> RunSummary:
+def make_calls(task: Task, redactor: Redactor, display: Display, beside: Beside | None = None) -> RunSummary:
     """Make the calls of a task.
 
     Returns when all are made, or when the run was stopped, ran out of money or of providers; every attempt is in
     the journal by then.
     """
     with task.cache.journal(task.session) as journal:
-        return anyio.run(_run, task, journal, redactor, display)
+        return anyio.run(_run, task, journal, redactor, display, beside or Beside())
 
 
-async def _run(task: Task, journal: Journal, redactor: Redactor, display: Display) -> RunSummary:
+async def _run(
+    task: Task, journal: Journal, redactor: Redactor, display: Display, beside: Beside
+) -> RunSummary:
     plan = task.plan
     limits = pool_limits(plan.settings)
     connections, note = fit_descriptors(sum(one.in_flight for one in limits.values()))
@@ -95,20 +120,24 @@ async def _run(task: Task, journal: Journal, redactor: Redactor, display: Displa
         share = connections / sum(one.in_flight for one in limits.values())
         limits = {name: _narrowed(one, share) for name, one in limits.items()}
     price = _prices(plan)
-    stop = StopRequest()
-    async with Transport(connections) as transport:
+    stop, replied = StopRequest(), anyio.Event()
+    tls = any(one.base_url.startswith("https:") for one in task.endpoints.values())
+    async with Transport(connections, certificates=tls) as transport:
         connect_s = {one.name: one.connect_s for one in plan.settings.endpoints}
         send = redactor.guard(transport.sender(task.endpoints, auth_headers, connect_s))
-        async with anyio.create_task_group() as beside:
+        async with anyio.create_task_group() as tasks:
             if threading.current_thread() is threading.main_thread():
-                beside.start_soon(stop_on_signals, stop, display.announce)
-            beside.start_soon(_fold_now_and_then, task.cache, journal, display.notify)
-            beside.start_soon(display.watch, display.progress)
+                tasks.start_soon(stop_on_signals, stop, display.announce)
+            tasks.start_soon(_fold_now_and_then, task.cache, journal, display.notify)
+            tasks.start_soon(display.watch, display.progress)
+            tasks.start_soon(
+                _while_waiting, replied, beside.waiting, transport, _connections_ahead(task, limits)
+            )
             summary = await run_calls(
                 {pool: _missing(plan, pool, task.done) for pool in plan.pools},
                 send=send,
                 decode=_decoder(plan),
-                record=_recorder(plan, journal, price),
+                record=_recorder(plan, journal, price, replied),
                 pools=limits,
                 endpoint_pool={name: one.pool for name, one in plan.endpoints.items()},
                 now=time,
@@ -117,7 +146,9 @@ async def _run(task: Task, journal: Journal, redactor: Redactor, display: Displa
                 progress=display.progress,
                 stop=stop,
             )
-            beside.cancel_scope.cancel()
+            tasks.cancel_scope.cancel()
+        journal.close()
+        beside.made(summary)
     return summary
 
 
@@ -172,12 +203,13 @@ def _prices(plan: Plan) -> Callable[[Call, Usage], float | None]:
 
 
 def _recorder(
-    plan: Plan, journal: Journal, price: Callable[[Call, Usage], float | None]
+    plan: Plan, journal: Journal, price: Callable[[Call, Usage], float | None], replied: anyio.Event
 ) -> Callable[[AttemptRecord], None]:
     wire = {asked.model.name: asked.model.id for asked in plan.asked}
     identity = {name: one.identity for name, one in plan.endpoints.items()}
 
     def record(attempt: AttemptRecord) -> None:
+        replied.set()
         call, usage = attempt.call, attempt.usage
         cost = usage.cost_usd if usage.cost_usd is not None else price(call, usage)
         journal.append(
@@ -210,6 +242,33 @@ def _recorder(
         )
 
     return record
+
+
+async def _while_waiting(
+    replied: anyio.Event, use: Callable[[], None], transport: Transport, ahead: Sequence[tuple[Endpoint, int]]
+) -> None:
+    """Use the time until the first reply, if it takes some."""
+    with anyio.move_on_after(_WAITING_AFTER_S):
+        await replied.wait()
+        return
+    use()
+    async with anyio.create_task_group() as opening:
+        for endpoint, count in ahead:
+            opening.start_soon(transport.open_ahead, endpoint, count)
+        await replied.wait()
+        opening.cancel_scope.cancel()
+
+
+def _connections_ahead(task: Task, limits: Mapping[str, PoolLimits]) -> list[tuple[Endpoint, int]]:
+    """Where many connections will be needed at once: pools of one address and no limit but the calls in flight."""
+    found = []
+    for pool, limit in limits.items():
+        endpoints = [one for one in task.endpoints.values() if one.pool == pool]
+        needed = min(limit.in_flight, task.missing.get(pool, 0)) - 1
+        paced = limit.requests_per_minute is not None or limit.tokens_per_minute is not None
+        if len(endpoints) == 1 and needed + 1 >= _OPEN_AHEAD_FROM and not paced:
+            found.append((endpoints[0], needed))
+    return found
 
 
 async def _fold_now_and_then(cache: Cache, journal: Journal, notify: Callable[[str], None]) -> None:

@@ -123,17 +123,38 @@ def seal(folder: Path, known: str, cache: Cache, read: Stored, calls: int) -> No
     now = stored(cache)
     if now.attempts != read.attempts:
         return
-    content = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    content = _content(folder)
     content["sealed"] = {"calls": calls, "state": _state(known, now), "files": _digests(folder)}
     results.write_json(content, folder / "run.json")
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a person is shown of results."""
+
+    cells: pl.DataFrame
+    notes: tuple[str, ...]
+
+
+def read_written(folder: Path) -> Written:
+    """Read what was written into a folder."""
+    return _written(folder, _content(folder))
+
+
+def _written(folder: Path, content: dict[str, Any]) -> Written:
+    notes = tuple(str(note) for note in content["notes"])
+    return Written(pl.read_parquet(folder / "cells.parquet"), notes)
+
+
+def _content(folder: Path) -> dict[str, Any]:
+    return dict(json.loads((folder / "run.json").read_text(encoding="utf-8")))
+
+
 class Standing:
-    """Results that stand: the cells and notes as they were shown, for a plan of ``calls``."""
+    """Results that stand, for a plan of ``calls``."""
 
     def __init__(self, folder: Path, content: dict[str, Any]) -> None:
-        self.cells = pl.read_parquet(folder / "cells.parquet")
-        self.notes = tuple(str(note) for note in content["notes"])
+        self.written = _written(folder, content)
         self.calls = int(content["sealed"]["calls"])
         self._folder, self._content = folder, content
 
@@ -145,7 +166,7 @@ class Standing:
 def standing(folder: Path, known: str, cache: Cache) -> Standing | None:
     """Return the results of the folder if they follow from ``known`` and the cache, and are as written; else None."""
     try:
-        content = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        content = _content(folder)
         sealed = content["sealed"]
         if sealed["state"] != _state(known, stored(cache)) or sealed["files"] != _digests(folder):
             return None

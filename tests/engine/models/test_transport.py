@@ -306,6 +306,58 @@ async def test_connections_are_kept_and_cookies_are_not():
     assert not any("cookie" in headers for _, headers, _ in faults.requests)
 
 
+async def test_connections_opened_ahead_are_those_that_calls_use():
+    async with fault_server() as (faults, url), Transport(50) as transport:
+        wire = transport.open(endpoint(url), auth_headers)
+        async with anyio.create_task_group() as opening:
+            opening.start_soon(transport.open_ahead, endpoint(url), 49)
+            while faults.connections < 49:
+                await anyio.sleep(0.01)
+            assert faults.requests == []
+            opening.cancel_scope.cancel()
+        async with anyio.create_task_group() as tasks:
+            for _ in range(49):
+                tasks.start_soon(transport.send, wire, "/ok", b"{}", 5.0)
+        assert faults.connections == 49
+        assert len(faults.requests) == 49
+
+
+async def test_calls_that_come_while_connections_are_opened_ahead_are_not_held_up():
+    """All connections are taken by the opening when a call needs one: it gets it as soon as the opening ends."""
+    async with fault_server() as (faults, url), Transport(10) as transport:
+        wire = transport.open(endpoint(url), auth_headers)
+        async with anyio.create_task_group() as calls, anyio.create_task_group() as opening:
+            opening.start_soon(transport.open_ahead, endpoint(url), 10)
+            while faults.connections < 10:
+                await anyio.sleep(0.01)
+            for _ in range(10):
+                calls.start_soon(transport.send, wire, "/ok", b"{}", 5.0)
+            await anyio.sleep(0.05)
+            assert faults.requests == []
+            opening.cancel_scope.cancel()
+    assert len(faults.requests) == 10
+    assert faults.connections == 10
+
+
+async def test_opening_ahead_fails_in_silence():
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        async with Transport(50) as transport:
+            with anyio.fail_after(5):
+                await transport.open_ahead(endpoint(url), 49)
+
+
+async def test_nothing_is_opened_ahead_through_a_proxy(monkeypatch):
+    async with fault_server() as (faults, url), Transport(50) as transport:
+        monkeypatch.setenv("http_proxy", url)
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        with anyio.fail_after(5):
+            await transport.open_ahead(endpoint("http://provider.invalid/v1"), 49)
+        assert faults.connections == 0
+
+
 async def test_no_fault_is_repeated_below_the_retry_layer():
     async with fault_server() as (faults, url), Transport(4) as transport:
         wire = transport.open(endpoint(url), auth_headers)

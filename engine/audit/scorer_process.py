@@ -1,0 +1,108 @@
+"""A second process that makes itself ready to score while the first replies are awaited, and scores at the end.
+
+To load what scores takes a second, half of it in the last moments of a run, when everything has been answered. In the
+process that makes the calls it cannot be loaded sooner: twice the memory takes twice as long to be torn down when the
+process is killed, and servers go on answering into its sockets meanwhile, which is paid for and lost.
+
+The second process gets one line of JSON on its standard input, ``{"facts", "known", "complete"}``, and answers with
+lines ``{"warning": text}`` and, at the end, ``{"written": true}`` or false. It holds no key. It ends when the
+first one does, by whatever death. If it fails in any way the run scores by itself, as it does where it was quick.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from .finishing import Warn
+
+WORTH_UP_TO = 10_000
+"""Calls. A longer run does not notice a second, and would keep the memory of a second process all night."""
+
+_PROGRAM = "molaudit.engine.audit.scorer"
+_LONGEST_ORDER = 32 * 1024
+"""Bytes. A pipe takes as much at once, whether or not the other side reads already."""
+
+
+class ScorerProcess:
+    """Scores the audit at ``path`` in a process of its own, once started.
+
+    Parameters
+    ----------
+    path, cache, folder
+        The settings, the database of the cache and the folder of the results.
+    hidden
+        Names of environment variables that it does not get: those of the keys.
+    """
+
+    def __init__(self, path: Path, cache: Path, folder: Path, hidden: Iterable[str] = ()) -> None:
+        self._arguments = [str(path), str(cache), str(folder)]
+        self._hidden = frozenset(hidden)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ordered = False
+
+    def start(self) -> None:
+        """Have it get ready. That it cannot be started is no error: the run then scores by itself."""
+        if self._process is not None or not sys.executable or not Path(self._arguments[0]).is_file():
+            return
+        environment = {name: text for name, text in os.environ.items() if name not in self._hidden}
+        with suppress(OSError):
+            self._process = subprocess.Popen(
+                # -P: nothing in the current folder may pass for a library.
+                [sys.executable, "-P", "-m", _PROGRAM, *self._arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+            )
+
+    def order(self, facts: Mapping[str, Any], known: str, *, complete: bool) -> None:
+        """Have it fold, score and write, if it was started: all attempts are in the journal.
+
+        Parameters
+        ----------
+        facts
+            What ``run.json`` says of this session.
+        known
+            The digest of what the run itself has read (`unchanged.basis`). If the process has read anything
+            else, it does nothing.
+        complete
+            Whether the results are to be sealed.
+        """
+        if self._process is None or self._process.stdin is None:
+            return
+        line = json.dumps({"facts": facts, "known": known, "complete": complete}).encode() + b"\n"
+        if len(line) > _LONGEST_ORDER:
+            return
+        with suppress(OSError):
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
+            self._ordered = True
+
+    def result(self, warn: Warn) -> bool | None:
+        """Wait for the end: whether there was anything to score; None where the run must score by itself."""
+        if not self._ordered or self._process is None or self._process.stdout is None:
+            return None
+        for line in self._process.stdout:
+            message = json.loads(line)
+            if "written" in message:
+                return bool(message["written"])
+            warn(str(message["warning"]))
+        return None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
