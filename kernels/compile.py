@@ -66,11 +66,33 @@ def kernel(*, parallel: bool = False) -> Callable[[F], F]:
         before = config.CACHE_DIR  # type: ignore[attr-defined]
         config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
         try:
-            return cast(F, numba.njit(cache=True, **options)(function))
+            compiled = numba.njit(cache=True, **options)(function)
         finally:
             config.CACHE_DIR = before  # type: ignore[attr-defined]
+        _work_without_the_disk(compiled)
+        return cast(F, compiled)
 
     return compile_later
+
+
+def _work_without_the_disk(compiled: Any) -> None:
+    """Let a kernel that cannot be kept (a full disk), or was kept badly (a crash), be compiled instead of failing."""
+    cache = compiled._cache
+    load, save = cache.load_overload, cache.save_overload
+
+    def load_if_possible(signature: Any, context: Any) -> Any:
+        try:
+            return load(signature, context)
+        except Exception:  # noqa: BLE001 - what cannot be read back, for whatever reason, is not there
+            with contextlib.suppress(Exception):
+                cache.flush()
+            return None
+
+    def save_if_possible(signature: Any, data: Any) -> None:
+        with contextlib.suppress(Exception):
+            save(signature, data)
+
+    cache.load_overload, cache.save_overload = load_if_possible, save_if_possible
 
 
 def device(function: F) -> F:
