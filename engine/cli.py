@@ -70,7 +70,8 @@ def _carry_out(args: argparse.Namespace) -> int:
         return 1
     except Exception as error:
         if isinstance(error, OSError) and error.errno in DISK_FULL:
-            print(f"molaudit {args.command}: cannot write: {error.strerror}", file=sys.stderr)  # noqa: T201
+            what = f" {inert(str(error.filename))}" if error.filename is not None else ""
+            print(f"molaudit {args.command}: cannot write{what}: {error.strerror}", file=sys.stderr)  # noqa: T201
             return EXIT_DISK_FULL
         if not _is_ours(error):
             raise
