@@ -9,15 +9,16 @@ import queue
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 
 def main(arguments: list[str]) -> int:
     """Get ready, wait for the order, and carry it out."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C reaches the whole group; the run decides what it means
+    # Ctrl-C reaches the whole group; the run decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    say = _speaker()
     orders: queue.Queue[bytes] = queue.Queue()
     threading.Thread(target=_listen, args=(orders,), daemon=True).start()
     gc.disable()
@@ -40,11 +41,15 @@ def main(arguments: list[str]) -> int:
     order = json.loads(orders.get())
     if order["known"] != known:
         return 1  # the settings or labels are others than those of the run
-    cache = Cache(cache_path, notify=_warn)
-    fold(cache, _warn)
+
+    def warn(text: str) -> None:
+        say({"warning": text})
+
+    cache = Cache(cache_path, notify=warn)
+    fold(cache, warn)
     sealed = known if order["complete"] else None
-    written = write_results(audit, table, cache, folder, order["facts"], sealed, _warn)
-    _say({"written": written is not None})
+    written = write_results(audit, table, cache, folder, order["facts"], sealed, warn)
+    say({"written": written is not None})
     gc.freeze()
     return 0
 
@@ -53,9 +58,8 @@ def _listen(orders: queue.Queue[bytes]) -> None:
     """Take the order, and leave at once when the run is gone: as it would itself, in whatever it was doing."""
     try:
         received = b""
-        while piece := os.read(
-            0, 65_536
-        ):  # not sys.stdin, whose lock a thread may not hold when the process ends
+        # Not sys.stdin, whose lock a thread may not hold when the process ends.
+        while piece := os.read(0, 65_536):
             received += piece
             if received.endswith(b"\n"):
                 orders.put(received)
@@ -63,12 +67,15 @@ def _listen(orders: queue.Queue[bytes]) -> None:
         os._exit(1)
 
 
-def _warn(text: str) -> None:
-    _say({"warning": text})
+def _speaker() -> Callable[[dict[str, Any]], None]:
+    """What sends a line to the run; from now on nothing else that is printed reaches it."""
+    answers = os.dup(1)
+    os.dup2(2, 1)
 
+    def say(message: dict[str, Any]) -> None:
+        os.write(answers, json.dumps(message).encode() + b"\n")
 
-def _say(message: dict[str, Any]) -> None:
-    print(json.dumps(message), flush=True)  # noqa: T201
+    return say
 
 
 if __name__ == "__main__":

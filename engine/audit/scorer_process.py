@@ -91,6 +91,8 @@ class ScorerProcess:
         if not self._ordered or self._process is None or self._process.stdout is None:
             return None
         for line in self._process.stdout:
+            if not line.endswith(b"\n"):
+                return None  # it died while it spoke
             message = json.loads(line)
             if "written" in message:
                 return bool(message["written"])
