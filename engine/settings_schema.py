@@ -64,6 +64,10 @@ class Price(_Section):
     output: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 
 
+LIMITS = ("requests_per_minute", "tokens_per_minute", "burst", "in_flight")
+"""What endpoints of one pool share."""
+
+
 class EndpointSettings(_Section):
     """An account at an address, and its limits. Endpoints of one ``pool`` share them."""
 
@@ -74,6 +78,7 @@ class EndpointSettings(_Section):
     api_key_env: Text | None = None
     requests_per_minute: Number | None = None
     tokens_per_minute: Number | None = None
+    burst: Count | None = None
     in_flight: Count | None = None
     pool: Text | None = None
     timeouts: dict[str, Number] = Field(default_factory=dict)
@@ -101,6 +106,12 @@ class EndpointSettings(_Section):
                     "through api_key_env"
                 )
         return lowered
+
+    @model_validator(mode="after")
+    def _a_rate_with_the_burst(self) -> EndpointSettings:
+        if self.burst is not None and self.requests_per_minute is None:
+            raise ValueError("burst (requests at once) needs requests_per_minute beside it")
+        return self
 
     @model_validator(mode="after")
     def _normal_url(self) -> EndpointSettings:
@@ -217,7 +228,7 @@ class Settings(_Section):
     def _shared_limits(self) -> None:
         stated: dict[tuple[str, str], tuple[str, object]] = {}
         for one in self.endpoints:
-            for limit in ("requests_per_minute", "tokens_per_minute", "in_flight"):
+            for limit in LIMITS:
                 value = getattr(one, limit)
                 if value is None:
                     continue

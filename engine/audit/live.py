@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from time import time
 
@@ -31,6 +31,7 @@ from ..scheduling.run import run_calls
 from ..scheduling.stops import StopRequest, stop_on_signals
 from ..scheduling.summaries import RunSummary
 from ..settings import Settings, api_key
+from ..settings_schema import LIMITS
 from .redaction import Redactor
 
 FOLD_EVERY_S = 180.0
@@ -159,22 +160,19 @@ def pool_limits(settings: Settings) -> dict[str, PoolLimits]:
         mine = [one for one in settings.endpoints if (one.pool or one.name) == name]
         stated = {
             key: next((getattr(one, key) for one in mine if getattr(one, key) is not None), None)
-            for key in ("in_flight", "requests_per_minute", "tokens_per_minute")
+            for key in LIMITS
         }
         found[name] = PoolLimits(
             in_flight=stated["in_flight"] or DEFAULT_IN_FLIGHT,
             requests_per_minute=stated["requests_per_minute"],
             tokens_per_minute=stated["tokens_per_minute"],
+            burst=stated["burst"],
         )
     return found
 
 
 def _narrowed(limits: PoolLimits, share: float) -> PoolLimits:
-    return PoolLimits(
-        in_flight=max(1, int(limits.in_flight * share)),
-        requests_per_minute=limits.requests_per_minute,
-        tokens_per_minute=limits.tokens_per_minute,
-    )
+    return replace(limits, in_flight=max(1, int(limits.in_flight * share)))
 
 
 def _missing(plan: Plan, pool: str, done: frozenset[str]) -> Iterator[Call]:

@@ -32,6 +32,7 @@ TRANSPORT = (
     "api_key_env",
     "requests_per_minute",
     "tokens_per_minute",
+    "burst",
     "in_flight",
     "pool",
     "timeouts",

@@ -24,7 +24,7 @@ from molaudit.engine.settings_schema import SECTIONS
 
 BASE: dict[str, Any] = {
     "run": {"efforts": ["standard"], "seed": 1},
-    "endpoint": [{"name": "e", "base_url": "https://h.example/v1"}],
+    "endpoint": [{"name": "e", "base_url": "https://h.example/v1", "requests_per_minute": 60}],
     "model": [{"id": "gpt-5.5", "endpoint": "e"}],
     "benchmark": [{"use": "b"}],
 }
@@ -59,6 +59,7 @@ NOT_WIRE: list[tuple[str, str, Any]] = [
     ("endpoint", "api_key_env", "SOME_KEY"),
     ("endpoint", "requests_per_minute", 5),
     ("endpoint", "tokens_per_minute", 5),
+    ("endpoint", "burst", 5),
     ("endpoint", "in_flight", 5),
     ("endpoint", "pool", "other"),
     ("endpoint", "timeouts", {"connect": 1, "default": 2, "standard": 3}),

@@ -53,6 +53,16 @@ def test_a_known_limit_meets_no_rejection(tmp_path: Path) -> None:
         assert audit.facts()["run"]["elapsed_s"] > 0.9 * (60 - 5) / 50
 
 
+def test_a_stated_burst_is_not_passed(tmp_path: Path) -> None:
+    with server(rpm=600, burst=2) as url:
+        audit = Audit(
+            tmp_path, url, molecules=30, in_flight=30, endpoint="requests_per_minute = 600\nburst = 2"
+        )
+        assert audit.make() == 0
+        told = stats(url)
+        assert (told["answered"], told["rejected_429"]) == (30, 0)
+
+
 @pytest.mark.slow
 def test_in_flight_is_never_passed(tmp_path: Path) -> None:
     with server(latency="0.1") as url:

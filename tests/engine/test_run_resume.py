@@ -64,7 +64,7 @@ ON_THE_WIRE = {
 }
 NOT_ON_IT = {
     "in flight": {"in_flight": 3},
-    "limits": {"endpoint": "requests_per_minute = 60000\ntokens_per_minute = 9e9"},
+    "limits": {"endpoint": "requests_per_minute = 60000\nburst = 30\ntokens_per_minute = 9e9"},
     "timeouts": {"endpoint": "timeouts = { default = 77.0, connect = 5.0 }"},
     "pool": {"endpoint": 'pool = "shared"'},
     "key": {"endpoint": 'api_key_env = "MOLAUDIT_TEST_KEY"'},

@@ -127,6 +127,11 @@ def test_settings_are_frozen() -> None:
          ["base_url is no http or https URL", "give one like"]),
         (lambda d: d["endpoint"].append(first(d, "endpoint") | {"name": "b", "pool": "local", "in_flight": 3}),
          ["'local' and 'b' share the pool 'local'", "in_flight: 200 and 3"]),
+        (lambda d: d["endpoint"].append(first(d, "endpoint") | {"name": "b", "pool": "local", "burst": 3}) or
+         first(d, "endpoint").update(burst=20), ["share the pool 'local'", "burst: 20 and 3"]),
+        (lambda d: first(d, "endpoint").update(burst=5) or first(d, "endpoint").pop("requests_per_minute"),
+         ['endpoint "local"', "burst (requests at once) needs requests_per_minute"]),
+        (lambda d: first(d, "endpoint").update(burst=0), ["burst = 0: must be > 0"]),
         (lambda d: first(d, "endpoint").update(headers={"x-a": "1\r\nx-b: 2"}), ["no HTTP header may have"]),
         (lambda d: first(d, "endpoint").update(headers={"Authorization": "x"}), ["'authorization'", "api_key_env"]),
     ],
