@@ -42,11 +42,18 @@ def display_for(console: Console, total: Mapping[str, int], hits: int) -> Displa
     async def watch(progress: Progress) -> None:
         if console.is_terminal and not console.is_dumb_terminal:
             with Live(console=console, refresh_per_second=1 / LIVE_EVERY_S, auto_refresh=False) as live:
-                while True:
+
+                def show() -> None:
                     snapshot = progress.snapshot()
                     if snapshot is not None:
                         live.update(live_view(snapshot, total, hits), refresh=True)
-                    await anyio.sleep(LIVE_EVERY_S)
+
+                try:
+                    while True:
+                        show()
+                        await anyio.sleep(LIVE_EVERY_S)
+                finally:
+                    show()  # the last picture stays on the screen
         while True:
             await anyio.sleep(PLAIN_EVERY_S)
             snapshot = progress.snapshot()

@@ -8,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 from types import MappingProxyType
 
+import anyio
 import pytest
 from rich.console import Console
 from running_audits import MOLAUDIT, Audit, environment, server
@@ -81,6 +82,22 @@ def test_notices_of_a_kind_are_bounded() -> None:
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert 3 <= len(lines) <= 40
     assert "5000 such notices" in lines[-1]
+
+
+@pytest.mark.anyio
+async def test_the_last_picture_is_that_of_the_end() -> None:
+    console = Console(file=StringIO(), width=100, force_terminal=True)
+    display = display_for(console, {"p": 40}, 0)
+    done = 10
+    display.progress.attach(lambda: snapshot(pool(done=done)))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(display.watch, display.progress)
+        await anyio.sleep(0.05)
+        done = 40
+        tasks.cancel_scope.cancel()
+    drawn = re.findall(r"(\d+)/40", console.file.getvalue())  # type: ignore[attr-defined]
+    assert drawn[0] == "10"
+    assert drawn[-1] == "40"
 
 
 def test_lines_are_plain_when_piped(tmp_path: Path) -> None:
