@@ -16,6 +16,9 @@ from .errors import SettingsError
 if TYPE_CHECKING:
     from .api import Scores
 
+SCORED = ("cells.csv", "cells.parquet", "pairs.parquet", "floors.csv")
+"""The tables of a scored run."""
+
 STATED_VERSIONS = ("molaudit", "numpy", "numba", "polars", "rdkit", "scipy")
 
 

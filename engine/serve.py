@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -127,7 +127,7 @@ def start_process(settings: ServeSettings) -> Iterator[str]:
         As `serve`, or the process did not start; the message is the child's.
     """
     process = subprocess.Popen(
-        [sys.executable, "-c", _CHILD],
+        [sys.executable, "-P", "-c", _CHILD],  # -P: nothing in the current folder may pass for a library
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -144,9 +144,8 @@ def start_process(settings: ServeSettings) -> Iterator[str]:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(json.dumps(asdict(settings)) + "\n")
             process.stdin.flush()
-        line = process.stdout.readline()
+        first = _first_word(process.stdout)
         watch.cancel()
-        first: dict[str, str] = json.loads(line) if line else {}
         if "base_url" not in first:
             raise SettingsError(first.get("error", "the simulated server's process ended before it served"))
         yield first["base_url"]
@@ -160,6 +159,16 @@ def start_process(settings: ServeSettings) -> Iterator[str]:
             process.kill()
             process.wait()
         process.stdout.close()
+
+
+def _first_word(lines: Iterable[str]) -> dict[str, str]:
+    """What the child says of itself, past what a start-up file of the user's may print; empty if it ends before."""
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            word = json.loads(line)
+            if isinstance(word, dict):
+                return word
+    return {}
 
 
 def _child() -> None:

@@ -28,6 +28,7 @@ from .inputs import Audit, default_cache, default_out, load
 from .interruptions import interrupt_on_signals, interruptible
 from .lasting import lasting_console
 from .overview import outcome_table, plan_tables, progress_line, session_lines
+from .pricing import spent_before
 from .scorer_process import WORTH_UP_TO, ScorerProcess
 from .table import asked_of_cache, plan_table
 from .unchanged import Standing, Written, basis, read_written, standing
@@ -156,7 +157,7 @@ def _call_and_score(opened: _Opened, done: frozenset[str], options: RunOptions, 
 
 
 def _is_complete(summary: RunSummary) -> bool:
-    """Whether the next run has nothing to ask: other outcomes, an empty reply among them, are asked once more."""
+    """Whether the next run has nothing to ask: other outcomes, a first empty reply among them, are asked again."""
     return not summary.exit_code and {one.value for one in summary.outcomes} <= set(USABLE)
 
 
@@ -251,7 +252,7 @@ def _task(
 
     spent = 0.0
     if audit.settings.run.budget_usd is not None:
-        spent = cache.totals(asked_of_cache(table))["cost_usd"][0] or 0.0
+        spent = spent_before(audit.plan, cache, asked_of_cache(table))
     return Task(audit.plan, cache, session, done, _by_pool(audit, missing), endpoints, spent)
 
 
@@ -285,8 +286,12 @@ def _warn(console: Console, text: str) -> None:
 
 def _confirmed(console: Console, expected: Estimate, share: float) -> bool:
     """Ask before money is spent, where somebody can answer."""
-    if expected.cost_usd == 0 or not (console.is_terminal and sys.stdin.isatty()):
+    if expected.cost_usd == 0 or sys.stdin is None or not (console.is_terminal and sys.stdin.isatty()):
         return True
     cost = "an unknown amount" if expected.cost_usd is None else f"up to {expected.cost_usd * share:.2f} USD"
-    answer = console.input(f"this run may cost {cost}; go on? [y/N] ")
+    try:
+        answer = console.input(f"this run may cost {cost}; go on? [y/N] ")
+    except EOFError:
+        console.print()
+        return False
     return answer.strip().lower() in ("y", "yes")

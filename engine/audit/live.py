@@ -32,9 +32,11 @@ from ..scheduling.stops import StopRequest, stop_on_signals
 from ..scheduling.summaries import RunSummary
 from ..settings import Settings, api_key
 from ..settings_schema import LIMITS
+from .pricing import prices
 from .redaction import Redactor
 
 FOLD_EVERY_S = 180.0
+BEAT_EVERY_S = 30.0
 _WAITING_AFTER_S = 0.05
 
 _OPEN_AHEAD_FROM = 1000
@@ -120,7 +122,7 @@ async def _run(
         display.notify(note)
         share = connections / sum(one.in_flight for one in limits.values())
         limits = {name: _narrowed(one, share) for name, one in limits.items()}
-    price = _prices(plan)
+    price = prices(plan)
     stop, replied = StopRequest(), anyio.Event()
     tls = any(one.base_url.startswith("https:") for one in task.endpoints.values())
     async with Transport(connections, certificates=tls) as transport:
@@ -129,6 +131,7 @@ async def _run(
         async with anyio.create_task_group() as tasks:
             if threading.current_thread() is threading.main_thread():
                 tasks.start_soon(stop_on_signals, stop, display.announce)
+            tasks.start_soon(_beat, journal, display.notify)
             tasks.start_soon(_fold_now_and_then, task.cache, journal, display.notify)
             tasks.start_soon(display.watch, display.progress)
             tasks.start_soon(
@@ -186,18 +189,6 @@ def _decoder(plan: Plan) -> Callable[[Call, Response], Decoded]:
         return decoders[call.endpoint](response, max_output_tokens=call.output_tokens, now=time())
 
     return decode
-
-
-def _prices(plan: Plan) -> Callable[[Call, Usage], float | None]:
-    known = {asked.model.name: asked.price for asked in plan.asked}
-
-    def price(call: Call, usage: Usage) -> float | None:
-        one = known[call.model]
-        if one is None or usage.input_tokens is None or usage.output_tokens is None:
-            return None
-        return (usage.input_tokens * one.input + usage.output_tokens * one.output) / 1e6
-
-    return price
 
 
 def _recorder(
@@ -269,15 +260,24 @@ def _connections_ahead(task: Task, limits: Mapping[str, PoolLimits]) -> list[tup
     return found
 
 
+async def _beat(journal: Journal, notify: Callable[[str], None]) -> None:
+    """Show that the process lives, also while no reply comes: other hosts take the journal of a dead one."""
+    while True:
+        await anyio.sleep(BEAT_EVERY_S)
+        try:
+            journal.beat()
+        except (CacheError, OSError) as error:
+            notify(f"the journal's heartbeat: {error}")
+
+
 async def _fold_now_and_then(cache: Cache, journal: Journal, notify: Callable[[str], None]) -> None:
     """Take closed segments into the database in a thread, so that the loop never waits for a disk."""
     beside = Cache(cache.path, cache.mode, notify=notify, wait_s=_FOLD_WAIT_S)
     while True:
         await anyio.sleep(FOLD_EVERY_S)
-        journal.beat()
-        journal.rotate()
         try:
+            journal.rotate()
             await anyio.to_thread.run_sync(beside.fold)
-        except CacheError as error:
-            # The journal still has everything; the next fold or the next run takes it.
+        except (CacheError, OSError) as error:
+            # What the journal has, the next fold or the next run takes.
             notify(str(error))

@@ -16,7 +16,7 @@ from ..api import Scores
 from ..errors import InputError
 from ..models.dialects.registry import dialect
 from ..models.records import Outcome, Response
-from ..output import write_scores
+from ..output import SCORED, write_scores
 from ..studies.retrieval import score_frames
 from ..studies.settings import ScoreSettings
 from .inputs import Audit
@@ -125,12 +125,15 @@ def write_audit(
     Raises
     ------
     InputError
-        Nothing has been answered yet. ``run.json`` and ``attempts.parquet``, which say why, are written before.
+        Nothing has been answered yet. ``run.json`` and ``attempts.parquet``, which say why, are written before, and
+        results of other settings that stood beside them are removed.
     """
     facts = {"run": dict(run), **_write_attempts(audit, table, cache, folder)}
     try:
         scores = score_audit(audit, table, cache)
     except InputError:
+        for name in SCORED:
+            (folder / name).unlink(missing_ok=True)
         results.write_json(facts, folder / "run.json")
         raise
     write_scores(scores, folder, facts)

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +26,9 @@ from .finishing import Warn
 
 WORTH_UP_TO = 10_000
 """Calls. A longer run does not notice a second, and would keep the memory of a second process all night."""
+
+PATIENCE_S = 900.0
+"""Seconds without a word after which it is given up; it says when it waits for a cache, and no scoring takes that."""
 
 _PROGRAM = "molaudit.engine.audit.scorer"
 _LONGEST_ORDER = 32 * 1024
@@ -90,13 +94,11 @@ class ScorerProcess:
         """Wait for the end: whether there was anything to score; None where the run must score by itself."""
         if not self._ordered or self._process is None or self._process.stdout is None:
             return None
-        for line in self._process.stdout:
-            if not line.endswith(b"\n"):
-                return None  # it died while it spoke
-            message = json.loads(line)
+        for message in _messages(self._process.stdout.fileno()):
             if "written" in message:
                 return bool(message["written"])
-            warn(str(message["warning"]))
+            if "warning" in message:
+                warn(str(message["warning"]))
         return None
 
     def __enter__(self) -> Self:
@@ -108,3 +110,15 @@ class ScorerProcess:
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
+
+
+def _messages(descriptor: int) -> Iterator[dict[str, Any]]:
+    """What the other side says, line by line, until it ends or has said nothing for too long."""
+    received = b""
+    while select.select([descriptor], [], [], PATIENCE_S)[0] and (piece := os.read(descriptor, 65_536)):
+        *lines, received = (received + piece).split(b"\n")
+        for line in lines:
+            with suppress(ValueError):  # a start-up file of the user's may print anything
+                message = json.loads(line)
+                if isinstance(message, dict):
+                    yield message

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
+from platform import python_version
 from typing import Any
 
 import polars as pl
@@ -23,9 +24,10 @@ from molaudit.storage import results, tables
 from molaudit.storage.cache import Cache
 from molaudit.storage.errors import StorageError
 
+from ..output import SCORED
 from ..settings import Settings
 
-FILES = ("cells.csv", "cells.parquet", "pairs.parquet", "floors.csv", "attempts.parquet")
+FILES = (*SCORED, "attempts.parquet")
 
 TRANSPORT = (
     "base_url",
@@ -39,7 +41,7 @@ TRANSPORT = (
 )
 
 _ROOMS = ("engine", "kernels", "storage")
-_PACKAGES = ("molaudit", "chemicals", "numba", "polars", "rdkit")
+_PACKAGES = ("molaudit", "chemicals", "numba", "numpy", "polars", "rdkit")
 
 
 Stamps = list[tuple[str, int, int]]
@@ -76,7 +78,7 @@ def basis(settings: Settings) -> str:
         A table of labels cannot be read.
     """
     labels = [str(tables.digest(one.file)) for one in settings.benchmarks if one.file is not None]
-    known = [_meaning(settings), labels, [version(name) for name in _PACKAGES], _program()]
+    known = [_meaning(settings), labels, [python_version(), *map(version, _PACKAGES)], _program()]
     return _digest(known)
 
 

@@ -30,18 +30,6 @@ class Outcome(StrEnum):
     REJECTED = "rejected"
 
 
-FINAL = frozenset(
-    {
-        Outcome.ANSWERED,
-        Outcome.REFUSED,
-        Outcome.TRUNCATED,
-        Outcome.FILTERED,
-        Outcome.RECITATION,
-        Outcome.REJECTED,
-    }
-)
-"""Outcomes that are never asked again; ``empty`` becomes final after one repeat."""
-
 PAID_FOR = frozenset(
     {
         Outcome.ANSWERED,

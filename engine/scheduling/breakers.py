@@ -9,6 +9,9 @@ from ..models.records import Call, Outcome
 _AFTER_SUCCESS = 10
 """Once a scope has answered, so many times more errors in a row are needed: a key was withdrawn in the night, say."""
 
+_LASTING = frozenset({Outcome.REJECTED, Outcome.MALFORMED})
+"""Errors that do not pass by themselves. The others may be an outage, in which all calls in flight fail together."""
+
 _WHOLE_MODEL = frozenset({401, 403, 404})
 """Statuses that speak of the account or the model and not of what was asked: no effort of the model can succeed."""
 
@@ -33,6 +36,7 @@ class _Streak:
     answered: bool = False
     error: tuple[Outcome, int | None, str | None] | None = None
     length: int = 0
+    since: float = 0.0
 
 
 class Breaker:
@@ -42,10 +46,13 @@ class Breaker:
     ----------
     repeated
         So many first calls with the same error stop a scope.
+    outage_s
+        A scope that has answered is stopped by errors that may pass only when they have lasted so long.
     """
 
-    def __init__(self, repeated: int) -> None:
+    def __init__(self, repeated: int, outage_s: float = 0.0) -> None:
         self._repeated = repeated
+        self._outage_s = outage_s
         self._streaks: dict[tuple[str, ...], _Streak] = {}
         self.stopped: dict[tuple[str, ...], Stopped] = {}
 
@@ -61,9 +68,15 @@ class Breaker:
             streak.length = 0
 
     def fail(
-        self, call: Call, outcome: Outcome, status: int | None, reason: str | None, message: str | None
+        self,
+        call: Call,
+        outcome: Outcome,
+        status: int | None,
+        reason: str | None,
+        message: str | None,
+        now: float,
     ) -> list[Stopped]:
-        """A call ended in an error that repeating cannot mend; returns what this stops."""
+        """A call ended in an error that repeating has not mended; returns what this stops."""
         stopped = []
         error = (outcome, status, reason)
         for scope in _scopes(call):
@@ -71,10 +84,12 @@ class Breaker:
             if scope[0] == "model" and status not in _WHOLE_MODEL:
                 streak.error, streak.length = None, 0
                 continue
-            streak.length = streak.length + 1 if streak.error == error else 1
-            streak.error = error
+            if streak.error != error or streak.length == 0:
+                streak.error, streak.length, streak.since = error, 0, now
+            streak.length += 1
             needed = self._repeated * (_AFTER_SUCCESS if streak.answered else 1)
-            if streak.length >= needed and scope not in self.stopped:
+            passing = streak.answered and outcome not in _LASTING and now - streak.since < self._outage_s
+            if streak.length >= needed and not passing and scope not in self.stopped:
                 name = " / ".join(scope[2:])
                 self.stopped[scope] = Stopped(scope[0], name, outcome, status, reason, message)
                 stopped.append(self.stopped[scope])

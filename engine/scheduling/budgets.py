@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from math import inf
@@ -47,6 +47,7 @@ class Budget:
         self._pool_limits = dict(pool_limits_usd or {})
         self.spent_usd = spent_usd
         self.reserved_usd = 0.0
+        self._out: Counter[str] = Counter()
         self._spent_by_pool: dict[str, float] = defaultdict(float)
         self._reserved_by_pool: dict[str, float] = defaultdict(float)
 
@@ -71,24 +72,32 @@ class Budget:
         """Hold ``amount`` for a call that goes out."""
         self.reserved_usd += amount
         self._reserved_by_pool[pool] += amount
+        self._out[pool] += 1
 
-    def settle(self, pool: str, reserved: float, call: Call, usage: Usage, *, lost: bool) -> float | None:
+    def settle(self, pool: str, reserved: float, call: Call, usage: Usage, *, billed: bool) -> float | None:
         """Replace a reservation by the cost.
 
-        A call that was sent and whose reply was ``lost`` may have been billed: it counts in full against the limit.
+        A call that may have been ``billed``, by how much nobody says, counts in full against the limit.
 
         Returns
         -------
         float or None
             The known cost; None when the provider counted nothing or has no known price.
         """
-        self.reserved_usd = max(0.0, self.reserved_usd - reserved)
-        self._reserved_by_pool[pool] = max(0.0, self._reserved_by_pool[pool] - reserved)
+        self._release(pool, reserved)
         known = (
             usage.input_tokens is not None or usage.output_tokens is not None or usage.cost_usd is not None
         )
         cost = usage.cost_usd if usage.cost_usd is not None else self._price(call, usage) if known else None
-        spent = reserved if cost is None and lost else cost or 0.0
+        spent = reserved if cost is None and billed else cost or 0.0
         self.spent_usd += spent
         self._spent_by_pool[pool] += spent
         return cost
+
+    def _release(self, pool: str, amount: float) -> None:
+        """Give a reservation back. When none is left the sums are exactly 0: a residue would let a call wait for a
+        reply that nobody owes."""
+        self._out[pool] -= 1
+        left = max(0.0, self._reserved_by_pool[pool] - amount)
+        self._reserved_by_pool[pool] = left if self._out[pool] > 0 else 0.0
+        self.reserved_usd = max(0.0, self.reserved_usd - amount) if self._out.total() > 0 else 0.0

@@ -28,6 +28,7 @@ class Job:
     source: Source | None
     attempts: int = 0
     failures: int = 0
+    unreached: int = 0
     empties: int = 0
     copies: int = 1
     first_at: float | None = None

@@ -24,6 +24,7 @@ Record = Callable[[AttemptRecord], None]
 LOST_RECORDS = 20
 """Records in a row that could not be written, after which going on would be paying for nothing."""
 
+_LATE_TRIES = 20
 _TRACEBACKS = 20
 
 
@@ -44,6 +45,7 @@ class Ledger:
         self.internal_errors = 0
         self.tracebacks: list[str] = []
         self.lost_records = 0
+        self._unwritten: list[tuple[AttemptRecord, int]] = []
         self._record = record
         self._policy = policy
         self._budget = budget
@@ -62,16 +64,7 @@ class Ledger:
         decoded = verdict.decoded
         interrupted = decoded.reason == INTERRUPTED
         job.attempts += 1
-        if interrupted:
-            action = Action.WAIT_AT_GATE
-        else:
-            costs = decoded.outcome is not Outcome.THROTTLED or self._policy.throttles_cost
-            job.failures += costs and ACTIONS[decoded.outcome] is not Action.FINISH
-            job.empties += decoded.outcome is Outcome.EMPTY
-            elapsed = now - (job.first_at if job.first_at is not None else now)
-            action = decide(
-                verdict, self._policy, failures=job.failures, empties=job.empties, elapsed_s=elapsed
-            )
+        action = Action.WAIT_AT_GATE if interrupted else self._next_action(pool, job, verdict, now)
         final = action is Action.FINISH or action is Action.PARK_POOL
         recorded = self._write(job, verdict, started_at, now, final=final)
         self._settle(pool, job, verdict, now)
@@ -85,13 +78,26 @@ class Ledger:
             job.lane.progress.skipped += job.copies
             intake.leave(job)
         elif action is Action.RETRY:
-            wait = self._policy.backoff(job.failures, decoded.retry_after_s, self._random)
+            wait = self._policy.backoff(job.failures + job.unreached, decoded.retry_after_s, self._random)
             pool.retry(job, now + wait)
         else:
             pool.requeue(job)
             troubled = pool.limiter.troubled_since
             if troubled is not None and now - troubled > self._policy.throttled_s:
                 self._park(pool, f"throttled for {now - troubled:.0f} s without one accepted call")
+
+    def _next_action(self, pool: Pool, job: Job, verdict: Verdict, now: float) -> Action:
+        decoded, policy = verdict.decoded, self._policy
+        elapsed = now - (job.first_at if job.first_at is not None else now)
+        away = not verdict.sent and job.call.endpoint in pool.replied
+        if away and policy.max_attempts > 1 and elapsed < policy.unreachable_s:
+            job.unreached += 1
+            self._say_away(pool, job, decoded.reason)
+            return Action.RETRY
+        costs = decoded.outcome is not Outcome.THROTTLED or policy.throttles_cost
+        job.failures += costs and ACTIONS[decoded.outcome] is not Action.FINISH
+        job.empties += decoded.outcome is Outcome.EMPTY
+        return decide(verdict, policy, failures=job.failures, empties=job.empties, elapsed_s=elapsed)
 
     def _write(self, job: Job, verdict: Verdict, started_at: float, now: float, *, final: bool) -> bool:
         decoded, response = verdict.decoded, verdict.response
@@ -120,20 +126,34 @@ class Ledger:
         except Exception as error:  # noqa: BLE001 - what cannot be written costs this call, and no other
             self.fail(error)
             self.lost_records += 1
+            self._unwritten.append((attempt, 0))
             return False
         self.lost_records = 0
+        if self._unwritten:
+            self.write_late()
         return True
+
+    def write_late(self) -> None:
+        """Offer again what could not be written: a call that failed in this run is then answered for the next."""
+        waiting, self._unwritten = self._unwritten, []
+        for attempt, tries in waiting:
+            try:
+                self._record(attempt)
+            except Exception:  # noqa: BLE001 - said when it was offered first
+                if tries < _LATE_TRIES:
+                    self._unwritten.append((attempt, tries + 1))
 
     def _settle(self, pool: Pool, job: Job, verdict: Verdict, now: float) -> None:
         lane, decoded = job.lane, verdict.decoded
         lane.flying.pop(job.call.key, None)
         lane.progress.running -= 1
-        lane.progress.throttled += decoded.outcome is Outcome.THROTTLED
         used = verdict.tokens_used
         if job.ticket is not None:
             pool.limiter.finish(job.ticket, verdict.reply, now, used=used, hint_s=decoded.retry_after_s)
             job.ticket = None
         if verdict.response is not None:
+            pool.replied.add(job.call.endpoint)
+            pool.away.discard(job.call.endpoint)
             state = read_state(verdict.response.headers)
             if state is not None:
                 pool.limiter.observe(state, now)
@@ -144,7 +164,7 @@ class Ledger:
         cost = decoded.usage.cost_usd
         if self._budget is not None:
             cost = self._budget.settle(
-                pool.name, job.cost_reserved, job.call, decoded.usage, lost=verdict.lost
+                pool.name, job.cost_reserved, job.call, decoded.usage, billed=verdict.billed
             )
             job.cost_reserved = 0.0
         lane.progress.spend(decoded.usage, cost)
@@ -169,9 +189,19 @@ class Ledger:
         if decoded.outcome is Outcome.QUOTA or decoded.outcome is Outcome.THROTTLED:
             return
         status = None if verdict.response is None else verdict.response.status
-        for stop in self._breaker.fail(job.call, decoded.outcome, status, decoded.reason, decoded.message):
+        stops = self._breaker.fail(job.call, decoded.outcome, status, decoded.reason, decoded.message, now)
+        for stop in stops:
             words = decoded.message or decoded.reason or decoded.outcome
             self._progress.notice("stopped", pool.name, f"{stop.scope} {stop.name}: {words}")
+
+    def _say_away(self, pool: Pool, job: Job, reason: str | None) -> None:
+        endpoint = job.call.endpoint
+        if endpoint not in pool.away:
+            pool.away.add(endpoint)
+            patience = self._policy.unreachable_s / 60
+            self._progress.notice(
+                "unreachable", pool.name, f"{endpoint}: {reason}; every call is tried for {patience:.0f} min"
+            )
 
     def _park(self, pool: Pool, reason: str) -> None:
         if pool.parked is None:

@@ -45,7 +45,6 @@ def overview(run: View) -> Snapshot:
         lag_p50_s=run.lag.quantile(0.5),
         lag_p99_s=run.lag.quantile(0.99),
         lag_max_s=run.lag.longest,
-        stopping=None if run.admitting else run.ended,
     )
 
 

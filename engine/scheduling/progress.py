@@ -26,7 +26,6 @@ class LaneProgress:
     failed: int = 0
     skipped: int = 0
     attempts: int = 0
-    throttled: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
@@ -94,7 +93,6 @@ class Snapshot:
     lag_p50_s: float | None
     lag_p99_s: float | None
     lag_max_s: float | None
-    stopping: str | None
 
     def eta_s(self, left: dict[str, int]) -> float | None:
         """Seconds until the slowest pool is through, from live completions; None while one has no pace yet.
@@ -142,7 +140,6 @@ class Progress:
 
     def __init__(self, notify: Callable[[Notice], None] | None = None) -> None:
         self.notices: deque[Notice] = deque(maxlen=200)
-        self.notice_counts: Counter[str] = Counter()
         self._notify = notify
         self._look: Callable[[], Snapshot] | None = None
 
@@ -154,7 +151,6 @@ class Progress:
         """Tell a person."""
         notice = Notice(kind, pool, text)
         self.notices.append(notice)
-        self.notice_counts[kind] += 1
         if self._notify is not None:
             self._notify(notice)
 

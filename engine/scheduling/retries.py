@@ -54,26 +54,33 @@ class RetryPolicy:
         Attempts that reached the provider and failed; 1 means that nothing is ever repeated.
     max_elapsed_s
         Time from a call's first attempt after which a failure is final.
+    unreachable_s
+        The same for attempts that did not reach an endpoint which has replied before: a network that is away for
+        minutes costs nothing, and no attempts either.
     base_s, cap_s
         Full jitter back-off: uniform between 0 and min(cap, base x 2^n).
     throttled_s
         Time without a single accepted reply after which a throttled pool is given up.
     longest_hint_s
-        A wait that the server asks for beyond this is an exhausted quota, not a pause.
+        A wait that the server asks for beyond this is an exhausted quota, not a pause, whatever the status.
     throttles_cost
         Count rejections by a rate limit as attempts too.
     repeated_errors
         The same final error on so many first calls of a cell, effort or model stops it.
+    outage_s
+        What has answered before is stopped by errors that may pass only when they have lasted so long.
     """
 
     max_attempts: int = 6
     max_elapsed_s: float = 3600.0
+    unreachable_s: float = 600.0
     base_s: float = 1.0
     cap_s: float = 60.0
     throttled_s: float = 7200.0
     longest_hint_s: float = 7200.0
     throttles_cost: bool = False
     repeated_errors: int = 3
+    outage_s: float = 120.0
 
     def backoff(self, failures: int, hint_s: float | None, random: Random) -> float:
         """Seconds until the next attempt after ``failures`` failed ones.

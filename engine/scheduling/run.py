@@ -83,6 +83,7 @@ async def run_calls(
     progress.attach(lambda: overview(run))
     with rare_collections():
         await _carry_out(run, progress, stop, drain_s, deadline_s, monitor_lag=monitor_lag)
+    run.ledger.write_late()
     if run.fault is not None:
         raise run.fault
     return summarise(run)
@@ -130,7 +131,7 @@ class _Run:
         self.fault: SettingsError | None = None
         self.lag = LagMonitor(self._feel)
         self.pools: dict[str, Pool] = {}
-        self.breaker = Breaker(policy.repeated_errors)
+        self.breaker = Breaker(policy.repeated_errors, policy.outage_s)
         self.started = anyio.current_time()
         self.over = anyio.Event()
         self._send = send

@@ -22,6 +22,9 @@ _UNTOUCHED = frozenset(
 )
 """An HTTP reply of these kinds means that no tokens were worked on."""
 
+_PAUSES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.FAILED})
+"""Outcomes with which a server may ask for a pause."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -54,9 +57,10 @@ class Verdict:
         return 0.0 if untouched or not self.sent else None
 
     @property
-    def lost(self) -> bool:
-        """Whether the call may have been billed although no reply came."""
-        return self.sent and self.response is None
+    def billed(self) -> bool:
+        """Whether the call may have been billed: it was sent, and what came is no reply that costs nothing."""
+        outcome = self.decoded.outcome
+        return self.sent and (self.response is None or outcome in PAID_FOR or outcome is Outcome.MALFORMED)
 
 
 def judge(call: Call, result: Response | TransportFailure, decode: Decode, policy: RetryPolicy) -> Verdict:
@@ -68,7 +72,7 @@ def judge(call: Call, result: Response | TransportFailure, decode: Decode, polic
     except Exception as error:  # noqa: BLE001 - a fault in a decoder must not take the other calls along
         return Verdict(blame(error), result, True, "".join(traceback.format_exception(error)))
     hint = decoded.retry_after_s
-    if decoded.outcome is Outcome.THROTTLED and hint is not None and hint > policy.longest_hint_s:
+    if decoded.outcome in _PAUSES and hint is not None and hint > policy.longest_hint_s:
         decoded = Decoded(Outcome.QUOTA, reason=decoded.reason, message=decoded.message, retry_after_s=hint)
     return Verdict(decoded, result, True)
 

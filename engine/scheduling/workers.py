@@ -64,6 +64,8 @@ class Pool:
         self.lanes: list[Lane] = []
         self.pace = Pace(now)
         self.parked: str | None = None
+        self.replied: set[str] = set()
+        self.away: set[str] = set()
         self.starved = True
         self.short_of_money = False
         self._host = host

@@ -30,7 +30,7 @@ def pool(**changes: object) -> PoolSnapshot:
 
 
 def snapshot(*pools: PoolSnapshot) -> Snapshot:
-    return Snapshot(12.0, pools, (), 0.001, 0.004, 0.01, None)
+    return Snapshot(12.0, pools, (), 0.001, 0.004, 0.01)
 
 
 def shown_table(state: Snapshot, width: int = 100) -> str:

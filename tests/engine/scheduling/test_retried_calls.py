@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import anyio
 import pytest
 
 from molaudit.engine.models.records import Decoded, Outcome, TransportFailure
@@ -84,8 +85,6 @@ async def test_a_rejection_closes_the_gate_for_every_endpoint_of_the_pool(bench)
 
 
 async def test_an_episode_of_twenty_seconds_loses_nothing_and_is_hardly_probed(bench):
-    import anyio
-
     def answer(_call, _number):
         return bench.reply(429, retry_after="1") if 3 < anyio.current_time() < 23 else bench.reply()
 
@@ -164,6 +163,57 @@ async def test_a_key_withdrawn_in_the_night_stops_the_model_after_thirty_errors(
     assert 30 <= len(provider.arrivals) - 100 <= 40
 
 
+@pytest.mark.parametrize("away_s", [20.0, 300.0])
+@pytest.mark.parametrize("in_flight", [50, 200])
+async def test_a_network_that_is_away_for_minutes_costs_no_call(bench, away_s, in_flight):
+    def answer(_call, _number):
+        away = 10.0 <= anyio.current_time() < 10.0 + away_s
+        return TransportFailure(Outcome.UNREACHABLE, "no_route", False) if away else bench.reply()
+
+    progress = Progress()
+    summary = await bench.run(
+        bench.provider(answer), bench.calls(5000), PoolLimits(in_flight=in_flight), progress=progress
+    )
+    assert (summary.answered, summary.skipped, summary.exit_code) == (5000, 0, 0)
+    assert ["no_route" in one.text for one in progress.notices if one.kind == "unreachable"] == [True]
+
+
+async def test_an_address_where_nobody_ever_replied_is_given_up_soon(bench):
+    provider = bench.provider(lambda _call, _n: TransportFailure(Outcome.UNREACHABLE, "refused", False))
+    summary = await bench.run(provider, bench.calls(500))
+    assert summary.elapsed_s < 120
+    assert len(provider.arrivals) <= 3 * 6
+    assert {stop.reason for stop in summary.stopped} == {"refused"}
+
+
+async def test_a_network_that_stays_away_ends_the_run(bench):
+    def answer(_call, number):
+        return bench.reply() if number < 100 else TransportFailure(Outcome.UNREACHABLE, "dns", False)
+
+    summary = await bench.run(bench.provider(answer), bench.calls(5000), PoolLimits(in_flight=50))
+    assert summary.answered == 100
+    assert 600 <= summary.elapsed_s < 1500
+    assert "dns" in {stop.reason for stop in summary.stopped}
+
+
+async def test_errors_of_a_server_that_pass_stop_nothing(bench):
+    def answer(_call, _number):
+        return bench.reply(500 if 10.0 <= anyio.current_time() < 40.0 else 200)
+
+    summary = await bench.run(bench.provider(answer), bench.calls(5000), PoolLimits(in_flight=50))
+    assert (summary.skipped, summary.stopped) == (0, ())
+    assert summary.answered >= 4800
+
+
+async def test_errors_of_a_server_that_do_not_pass_stop_what_has_answered_before(bench):
+    provider = bench.provider(lambda _call, number: bench.reply(200 if number < 100 else 500))
+    summary = await bench.run(provider, bench.calls(5000), PoolLimits(in_flight=50))
+    assert summary.answered == 100
+    assert summary.elapsed_s < 300
+    assert summary.skipped > 3000
+    assert "effort" in {stop.scope for stop in summary.stopped}
+
+
 async def test_differing_errors_stop_nothing(bench):
     def answer(call, _number):
         return bench.reply(400 if int(call.key[4:]) % 2 else 404)
@@ -187,16 +237,15 @@ async def test_an_exhausted_quota_parks_its_pool_while_others_go_on(bench):
     assert (summary.skipped, summary.open, summary.exit_code) == (99, 0, 3)
 
 
-async def test_a_wait_of_hours_is_a_quota(bench):
-    provider = bench.provider(lambda _call, _number: bench.reply(429, retry_after="30000"))
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_a_wait_of_hours_is_a_quota(bench, status):
+    provider = bench.provider(lambda _call, _number: bench.reply(status, retry_after="30000"))
     summary = await bench.run(provider, bench.calls(10))
     assert len(provider.arrivals) == 1
     assert "p" in summary.parked
 
 
 async def test_a_connection_that_never_answers_is_cut_and_the_run_ends(bench):
-    import anyio
-
     silent = {"key-150"}
 
     async def send(call):
@@ -289,6 +338,22 @@ async def test_one_result_that_cannot_be_written_costs_one_call(bench):
     summary = await bench.run(bench.provider(), bench.calls(30), record=record)
     assert summary.answered == 29
     assert (summary.internal_error_count, summary.exit_code) == (1, 3)
+
+
+async def test_what_could_not_be_written_is_written_later(bench):
+    """The disk is full for a while: replies that came then are stored when there is room, and never asked again."""
+    written, offered = [], 0
+
+    def record(attempt):
+        nonlocal offered
+        offered += 1
+        if 10 <= offered < 15:
+            raise OSError("no space left")
+        written.append(attempt.key)
+
+    summary = await bench.run(bench.provider(), bench.calls(30), record=record)
+    assert sorted(written) == sorted(f"key-{n}" for n in range(30))
+    assert (summary.answered, summary.exit_code) == (25, 3)
 
 
 async def test_infrastructure_failures_are_counted_apart(bench):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 
 import anyio
 import pytest
@@ -11,7 +12,7 @@ import trio.testing
 
 from molaudit.engine.errors import SettingsError
 from molaudit.engine.models.records import Decoded, Outcome, Usage
-from molaudit.engine.scheduling.budgets import Budget
+from molaudit.engine.scheduling.budgets import Budget, Purse
 from molaudit.engine.scheduling.limits import PoolLimits
 from molaudit.engine.scheduling.progress import Progress
 from molaudit.engine.scheduling.stops import StopRequest
@@ -193,6 +194,40 @@ async def test_a_lost_reply_counts_in_full_against_the_budget(bench):
     assert summary.outcomes == {Outcome.TIMED_OUT: 1}
     assert budget.spent_usd == pytest.approx(6 * 0.15)
     assert budget.reserved_usd == 0
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(output_tokens=5), Usage(input_tokens=5)])
+async def test_a_reply_that_does_not_say_what_it_cost_counts_in_full(bench, usage):
+    def unsaid(_call, told):
+        whole = told.input_tokens is not None and told.output_tokens is not None
+        return (told.input_tokens + told.output_tokens) / 1000 if whole else None
+
+    budget = Budget(unsaid, limit_usd=2.0)
+    provider = bench.provider()
+    decoded = Decoded(Outcome.ANSWERED, usage=usage)
+    summary = await bench.run(
+        provider, bench.calls(100), budget=budget, decode=lambda _call, _response: decoded
+    )
+    assert summary.ended == "budget"
+    assert len(provider.arrivals) == 13
+    assert budget.spent_usd == pytest.approx(13 * 0.15)
+
+
+async def test_no_residue_of_rounding_lets_a_call_wait_for_nobody(bench):
+    random, call = Random(1), bench.call(0)
+    for _ in range(2000):
+        budget = Budget(price, limit_usd=0.11)
+        held = []
+        for _ in range(random.randrange(1, 6)):
+            amount = random.choice([0.01, 0.02, 0.03, 0.07])
+            if budget.check("p", amount) is Purse.FITS:
+                budget.reserve("p", amount)
+                held.append(amount)
+        random.shuffle(held)
+        for amount in held:
+            budget.settle("p", amount, call, Usage(input_tokens=0, output_tokens=0), billed=False)
+        assert budget.reserved_usd == 0.0
+        assert budget.check("p", 0.11) is Purse.FITS
 
 
 async def test_a_spent_account_parks_its_pool_only(bench):

@@ -1,0 +1,116 @@
+"""Troubles of the machine and of the money, over real sockets: what a run does when they come, and what it says."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+from running_audits import Audit, server, stats
+
+from molaudit.engine.audit import command, live, scorer_process
+from molaudit.engine.audit.scorer_process import ScorerProcess
+from molaudit.engine.plan_estimate import Estimate
+from molaudit.storage.errors import CacheError
+from molaudit.storage.journal import Journal
+
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+
+
+@pytest.mark.slow
+def test_what_lost_calls_may_have_cost_is_not_forgotten_by_the_next_session(tmp_path: Path) -> None:
+    """Each call may cost 0.1 USD and none is ever answered: whatever is asked again, the budget allows four."""
+    with server(faults="hang=1") as url:
+        audit = Audit(
+            tmp_path,
+            url,
+            molecules=20,
+            run="budget_usd = 0.45",
+            endpoint="timeouts = { default = 0.3 }",
+            model="price = { input = 0.0, output = 100.0 }\nmax_output_tokens = 1000",
+        )
+        assert audit.make() == 3
+        assert audit.make() == 3
+        assert stats(url)["requests"] == 4
+        assert audit.facts()["run"]["ended"] == "budget"
+
+
+@pytest.mark.parametrize("error", [CacheError("the segment is gone"), OSError("no such file")])
+def test_a_journal_that_cannot_be_closed_beside_the_calls_ends_no_call(
+    error: Exception, tmp_path: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    def fail(_journal: Journal) -> None:
+        raise error
+
+    monkeypatch.setattr(live, "FOLD_EVERY_S", 0.1)
+    monkeypatch.setattr(live, "BEAT_EVERY_S", 0.1)
+    monkeypatch.setattr(Journal, "rotate", fail)
+    monkeypatch.setattr(Journal, "beat", fail)
+    with server(latency="0.3") as url:
+        audit = Audit(tmp_path, url, molecules=30)
+        assert audit.make() == 0
+        assert stats(url)["answered"] == 30
+    shown = capsys.readouterr().out
+    assert str(error) in shown
+    assert "heartbeat" in shown
+
+
+def test_results_of_other_settings_do_not_stay_beside_a_run_without_answers(tmp_path: Path) -> None:
+    with server() as url:
+        assert Audit(tmp_path, url).make() == 0
+    with server(faults="401=1") as url:
+        other = Audit(tmp_path, url, models=("skilled",))
+        assert (other.out / "cells.csv").exists()
+        assert other.make() == 3
+    assert sorted(path.name for path in other.out.iterdir()) == ["attempts.parquet", "run.json"]
+    assert set(other.attempts()["model"]) == {"skilled"}
+
+
+def test_no_answer_to_the_question_of_cost_is_a_no(monkeypatch: Patch) -> None:
+    def end_of_input(*_: object, **__: object) -> str:
+        raise EOFError
+
+    expected = Estimate(
+        **{**dict.fromkeys(Estimate.__dataclass_fields__), "cost_usd": 3.0}  # type: ignore[arg-type]
+    )
+    console = Console(force_terminal=True)
+    monkeypatch.setattr(console, "input", end_of_input)
+    monkeypatch.setattr(command.sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    assert not command._confirmed(console, expected, 1.0)
+    monkeypatch.setattr(command.sys, "stdin", None)
+    assert command._confirmed(console, expected, 1.0)
+
+
+def test_a_second_process_that_says_nothing_more_is_given_up(tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(scorer_process, "PATIENCE_S", 0.5)
+    order = ScorerProcess.order
+
+    def order_and_stop(self: ScorerProcess, *given: object, **named: object) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        order(self, *given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ScorerProcess, "order", order_and_stop)
+    with server(latency="0.2") as url:
+        audit = Audit(tmp_path, url)
+        assert audit.make() == 0
+    assert audit.cells()
+
+
+def test_a_start_file_that_prints_disturbs_nothing(tmp_path: Path, monkeypatch: Patch) -> None:
+    starts = tmp_path / "start files"
+    starts.mkdir()
+    (starts / "sitecustomize.py").write_text("print('hello', flush=True)\nprint('[1]', flush=True)\n")
+    monkeypatch.setenv("PYTHONPATH", str(starts))
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("the run has scored by itself")
+
+    with server(latency="0.2") as url:
+        audit = Audit(tmp_path, url)
+        monkeypatch.setattr(command, "write_results", never)
+        assert audit.make() == 0
+    assert audit.cells()
