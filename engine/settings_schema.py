@@ -38,7 +38,7 @@ class _Section(BaseModel):
 
 
 class Run(_Section):
-    """The run: its name, its sample of molecules, its efforts, and what it may cost."""
+    """The run: its name, its sample of molecules, its efforts, and what it may cost in money and time."""
 
     name: Text = "audit"
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] = 1
@@ -48,6 +48,7 @@ class Run(_Section):
     samples: Annotated[int, Field(strict=True, gt=0, le=10_000)] = 1
     max_output_tokens: Count = DEFAULT_MAX_OUTPUT_TOKENS
     budget_usd: Number | None = None
+    deadline_minutes: Number | None = None
 
     @field_validator("efforts", "conditions")
     @classmethod

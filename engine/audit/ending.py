@@ -19,7 +19,7 @@ _KEY_STATUSES = (401, 403)
 _WHY = {
     "interrupted": "interrupted",
     "budget": "the budget is spent; to go on, raise budget_usd",
-    "deadline": "out of time",
+    "deadline": "deadline_minutes are over",
     "journal": "results can no longer be written; make room on the disk",
 }
 

@@ -123,6 +123,7 @@ async def _run(
         share = connections / sum(one.in_flight for one in limits.values())
         limits = {name: _narrowed(one, share) for name, one in limits.items()}
     price = prices(plan)
+    minutes = plan.settings.run.deadline_minutes
     stop, replied = StopRequest(), anyio.Event()
     tls = any(one.base_url.startswith("https:") for one in task.endpoints.values())
     async with Transport(connections, certificates=tls) as transport:
@@ -147,6 +148,7 @@ async def _run(
                 now=time,
                 random=Random(plan.settings.run.seed),
                 budget=Budget(price, plan.settings.run.budget_usd, spent_usd=task.spent_usd),
+                deadline_s=None if minutes is None else 60.0 * minutes,
                 progress=display.progress,
                 stop=stop,
             )

@@ -84,7 +84,8 @@ def basis(settings: Settings) -> str:
 
 def _meaning(settings: Settings) -> dict[str, Any]:
     """The settings without those of the transport: another port, key or concurrency changes no result."""
-    known: dict[str, Any] = settings.model_dump(mode="json", by_alias=True, exclude={"run": {"budget_usd"}})
+    spent = {"budget_usd", "deadline_minutes"}
+    known: dict[str, Any] = settings.model_dump(mode="json", by_alias=True, exclude={"run": spent})
     for endpoint, dumped in zip(settings.endpoints, known["endpoint"], strict=True):
         for name in TRANSPORT:
             dumped.pop(name)

@@ -55,6 +55,7 @@ NOT_WIRE: list[tuple[str, str, Any]] = [
     ("run", "conditions", ["other"]),
     ("run", "samples", 2),
     ("run", "budget_usd", 5.0),
+    ("run", "deadline_minutes", 5.0),
     ("endpoint", "name", "other"),
     ("endpoint", "api_key_env", "SOME_KEY"),
     ("endpoint", "requests_per_minute", 5),

@@ -38,6 +38,20 @@ def test_what_lost_calls_may_have_cost_is_not_forgotten_by_the_next_session(tmp_
         assert audit.facts()["run"]["ended"] == "budget"
 
 
+def test_a_run_ends_at_its_deadline_and_goes_on_later(tmp_path: Path, capsys: Capture) -> None:
+    with server(latency="0.2") as url:
+        audit = Audit(tmp_path, url, molecules=40, in_flight=2, run="deadline_minutes = 0.02")
+        assert audit.make() == 3
+        answered = stats(url)["answered"]
+        assert 2 <= answered < 40
+        assert audit.facts()["run"]["ended"] == "deadline"
+        assert "deadline_minutes are over: to go on, molaudit run" in capsys.readouterr().out
+        audit.run, audit.in_flight = "", 40
+        audit.write()
+        assert audit.make() == 0
+        assert stats(url)["requests"] == 40
+
+
 @pytest.mark.parametrize("error", [CacheError("the segment is gone"), OSError("no such file")])
 def test_a_journal_that_cannot_be_closed_beside_the_calls_ends_no_call(
     error: Exception, tmp_path: Path, capsys: Capture, monkeypatch: Patch
