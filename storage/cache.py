@@ -17,7 +17,7 @@ import duckdb
 import polars as pl
 
 from .attempts import SCHEMA, SMALL
-from .cache_database import Place, snapshot, with_database
+from .cache_database import Place, or_arrow, snapshot, with_database
 from .cache_reading import (
     asked_frame,
     check_identity,
@@ -96,6 +96,11 @@ class Cache:
         Gets one sentence for each wait, damage or rebuild; the log if not given.
     wait_s
         How long a fold or admin command waits for another process.
+
+    Raises
+    ------
+    CacheError
+        If ``path`` is a folder, or a file that is not a cache.
     """
 
     def __init__(
@@ -108,6 +113,7 @@ class Cache:
     ) -> None:
         self.path, self.mode = path, Mode(mode)
         self.place = Place(path, notify, wait_s)
+        self.place.refuse_foreign()
         kind = network_file_system(path.parent)
         if kind is not None:
             notify(
@@ -120,10 +126,12 @@ class Cache:
         Raises
         ------
         CacheError
-            If the mode does not store; such a run keeps its journal elsewhere (`journal.Journal`).
+            If the mode does not store; such a run keeps its journal elsewhere (`journal.Journal`). If the path is
+            not a cache's.
         """
         if not self.mode.stores:
             raise CacheError(f"cache mode {self.mode} stores nothing; modes that store: write, refresh")
+        self.place.refuse_foreign()  # the journal's folder would make the file pass for ours ever after
         return Journal(self.place.journal, session or new_session())
 
     def fold(self, journal: Journal | None = None) -> FoldReport:
@@ -150,6 +158,8 @@ class Cache:
 
     def lookup(self, keys: Keys, *, not_before: float = 0.0) -> pl.DataFrame:
         """Find the attempt that answers each key: the latest usable one (see `attempts.USABLE`).
+
+        An ``empty`` is given only if no other usable attempt is: an answer that was paid for stays one.
 
         Parameters
         ----------
@@ -215,7 +225,14 @@ class Cache:
         return self.query(work)
 
     def query(self, work: Callable[[Connection], T]) -> T:
-        """Run a question on the database or, if another process holds it for more than a moment, on the parts."""
+        """Run a question on the database or, if another process holds it for more than a moment, on the parts.
+
+        Raises
+        ------
+        CacheError
+            If the path is not a cache's, or neither the database nor the parts can be read.
+        """
+        self.place.refuse_foreign()  # here too: the parts of a file that is not ours are empty, which is no answer
         if self._is_started:
             try:
                 return with_database(self.place, work, wait_s=_READ_WAIT_S, quiet=True)
@@ -225,7 +242,8 @@ class Cache:
             try:
                 with snapshot(self.place) as connection:
                     return work(connection)
-            except (OSError, duckdb.Error) as error:  # an eviction may replace the parts while they are read
+            # An eviction may replace the parts while they are read, and a part may be cut short.
+            except or_arrow(OSError, duckdb.Error) as error:
                 failure = error
         raise CacheError(f"cache {self.path}: its parts cannot be read: {failure}") from failure
 

@@ -14,11 +14,11 @@ import polars as pl
 
 from .attempts import SCHEMA
 from .cache import Cache
-from .cache_database import with_database
+from .cache_database import or_arrow, with_database
 from .cache_reading import iter_bodies, read_tail
 from .cache_tables import Connection, adopt, count, rewrite_parts, transaction
 from .cache_where import parse_where
-from .errors import CacheDoubt, CacheError
+from .errors import CacheDoubt, CacheError, reason
 from .parts import Part, generation, generation_folder, list_parts, remove_older
 from .segments import Session, sessions
 
@@ -64,15 +64,15 @@ def info(cache: Cache) -> CacheInfo:
 def evict(cache: Cache, where: str, *, dry_run: bool = False) -> int:
     """Delete the attempts that satisfy a condition (see `cache_where`), from database and parts.
 
-    Attempts that a live run has not folded yet are not touched.
+    The journal is folded first, for a dry run too, so that both count the same. Attempts that a live run has not
+    folded yet are not touched.
 
     Returns
     -------
     How many attempts were (or, with ``dry_run``, would be) deleted.
     """
     condition = parse_where(where)
-    if not dry_run:
-        cache.fold()
+    cache.fold()
 
     def work(connection: Connection) -> int:
         matching = f"SELECT count(*) FROM attempts WHERE {condition.sql}"
@@ -149,6 +149,11 @@ def export(cache: Cache, target: Path) -> int:
     Returns
     -------
     How many attempts were written. The file appears only when it is complete.
+
+    Raises
+    ------
+    CacheError
+        If the name ends in anything else, or the file cannot be written; what stood there before is untouched.
     """
     tail = read_tail(cache.place.journal, _ROWS, None)
     rows = cache.attempts(columns=["session", "seq", "key", "body_size"])
@@ -160,8 +165,8 @@ def export(cache: Cache, target: Path) -> int:
     try:
         writers[target.suffix](temporary, frames)
         os.replace(temporary, target)
-    except OSError as error:
-        raise CacheError(f"export to {target}: {error.strerror}") from error
+    except or_arrow(OSError, pl.exceptions.PolarsError) as error:
+        raise CacheError(f"export to {target}: {reason(error)}") from error
     finally:
         temporary.unlink(missing_ok=True)
     return len(rows)

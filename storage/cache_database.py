@@ -4,12 +4,14 @@ The file is opened under our own lock, briefly, and closed (which checkpoints it
 from the Parquet parts, so any doubt ends the same way: the file is set aside under a new name, and rebuilt.
 Doubt is: DuckDB raises and a full read does not succeed; other rows than the registered parts brought; an older
 generation than on disk. Exceptions are classified by type and by what a full read gives, never by their text,
-which differs by platform.
+which differs by platform. A file that is not ours gives no doubt: it is refused, and never touched.
 """
 
 from __future__ import annotations
 
 import os
+import stat
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,13 +25,14 @@ import polars as pl
 from . import cache_tables as tables
 from .attempts import SCHEMA
 from .cache_tables import LIGHT, STORED, Connection
-from .errors import CacheDoubt, CacheError
+from .errors import CacheDoubt, CacheError, reason
 from .locks import FileLock
 from .parts import Part, generation, list_parts, remove_older
 
 T = TypeVar("T")
 Notify = Callable[[str], None]
 _POLL_S = 0.05
+_MAGIC = slice(8, 12)  # where a file of DuckDB says so, behind a digest
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,36 @@ class Place:
         """Lock file that admits one process at a time to the database."""
         return self.database.with_name(self.database.name + ".lock")
 
+    def refuse_foreign(self) -> None:
+        """Refuse a path that cannot be a cache, so that no slip in a command touches what is not ours.
+
+        A file is ours if our folders stand beside it, if it begins as DuckDB's files do, or if it is empty.
+
+        Raises
+        ------
+        CacheError
+            If the path is a folder or another thing than a file, or if the file is not ours or cannot be read.
+        """
+        allowed = "allowed are a cache made by this program and the name of a file that does not exist yet"
+        try:
+            found = self.database.stat()
+            if not self.database.name or stat.S_ISDIR(found.st_mode):
+                raise CacheError(f"cache {self.database} is a folder, not a molaudit cache; {allowed}")
+            if not stat.S_ISREG(found.st_mode):
+                raise CacheError(f"cache {self.database} is no regular file; {allowed}")
+            if found.st_size == 0 or self.parts.is_dir() or self.journal.is_dir():
+                return
+            with self.database.open("rb") as stream:
+                start = stream.read(_MAGIC.stop)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            raise CacheError(f"cache {self.database} cannot be read: {reason(error)}") from error
+        if start[_MAGIC] != b"DUCK":
+            raise CacheError(
+                f"{self.database} is not a molaudit cache (it begins with {start!r}) and was left as it is; {allowed}"
+            )
+
 
 def with_database(
     place: Place, work: Callable[[Connection], T], *, wait_s: float | None = None, quiet: bool = False
@@ -71,8 +104,10 @@ def with_database(
     Raises
     ------
     CacheError
-        If the lock is held for longer than ``wait_s``, or the file is sound and cannot be used (disk full, rights).
+        If the path is not a cache's, the lock is held for longer than ``wait_s``, the file is sound and cannot be
+        used (disk full, rights), or it is damaged and cannot be made again.
     """
+    place.refuse_foreign()
     limit = place.wait_s if wait_s is None else wait_s
     lock = FileLock(place.lock)
     try:
@@ -88,9 +123,8 @@ def with_database(
         except (duckdb.Error, CacheDoubt) as error:
             if isinstance(error, duckdb.Error) and _is_sound(place):
                 raise CacheError(f"cache {place.database}: {type(error).__name__}: {error}") from error
-            rebuild(place, str(error) if isinstance(error, CacheDoubt) else type(error).__name__)
-        with _connected(place) as connection:
-            return work(connection)
+            why = str(error) if isinstance(error, CacheDoubt) else type(error).__name__
+        return _work_on_rebuilt(place, work, why)
     finally:
         lock.release()
 
@@ -115,9 +149,28 @@ def snapshot(place: Place) -> Iterator[Connection]:
         yield connection
 
 
-def rebuild(place: Place, why: str) -> None:
-    """Set the database aside and make it again from the parts. The caller holds the lock."""
-    aside = _set_aside(place)
+def or_arrow(*errors: type[Exception]) -> tuple[type[Exception], ...]:
+    """Add pyarrow's errors to those to catch, if it is loaded: to load it here would cost every use 0.1 s."""
+    found = getattr(sys.modules.get("pyarrow"), "ArrowException", None)
+    return errors if found is None else (*errors, found)
+
+
+def _work_on_rebuilt(place: Place, work: Callable[[Connection], T], why: str) -> T:
+    aside: Path | None = None
+    try:
+        aside = _set_aside(place)
+        _rebuild(place, why, aside)
+        with _connected(place) as connection:
+            return work(connection)
+    except (duckdb.Error, OSError) as error:
+        kept = f"; the old file is kept as {aside.name}" if aside else ""
+        raise CacheError(
+            f"cache {place.database} is damaged ({why}) and cannot be rebuilt and used: {error}{kept}"
+        ) from error
+
+
+def _rebuild(place: Place, why: str, aside: Path | None) -> None:
+    """Make the database again from the parts; the old one was set aside."""
     recovered = lost = 0
     with _attached(place) as connection:
         tables.create(connection, generation(place.parts))

@@ -33,7 +33,7 @@ WITH found AS (SELECT key, session, seq, outcome, started_at FROM seen SEMI JOIN
 SELECT key, session, seq, attempts FROM found JOIN tried USING (key)
 WHERE (outcome IN ({", ".join(f"'{outcome}'" for outcome in USABLE)}) OR (outcome = 'empty' AND empties >= 2))
   AND coalesce(started_at, 0) >= $not_before
-QUALIFY row_number() OVER (PARTITION BY key ORDER BY started_at DESC, session DESC, seq DESC) = 1)
+QUALIFY row_number() OVER (PARTITION BY key ORDER BY outcome = 'empty', started_at DESC, session DESC, seq DESC) = 1)
 SELECT {{columns}} FROM seen JOIN chosen USING (key, session, seq)
 """
 
@@ -106,7 +106,10 @@ def seen(connection: Connection, tail: pl.DataFrame) -> Iterator[None]:
 def pick(
     connection: Connection, asked: pl.DataFrame, tail: pl.DataFrame, not_before: float, columns: Sequence[str]
 ) -> pl.DataFrame:
-    """Choose the attempt that answers each key: the latest usable one. ``columns``: of `SMALL`, or ``attempts``."""
+    """Choose the attempt that answers each key: the latest usable one, an ``empty`` only if there is no other.
+
+    ``columns``: of `SMALL`, or ``attempts``.
+    """
     query = _PICK.format(columns=", ".join(columns))
     frames = []
     with seen(connection, tail):

@@ -11,6 +11,11 @@ class StorageError(Exception):
     """Base of all errors that a storage function raises on purpose. Show the message, without a traceback."""
 
 
+def reason(error: Exception) -> str:
+    """Say what went wrong: the system's own words where it has some."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
 class TableError(StorageError):
     """A table from outside cannot be used. Mend the file named in the message."""
 

@@ -13,6 +13,7 @@ deletes a segment. `segments` reads what stands here.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 import threading
@@ -23,13 +24,14 @@ from types import TracebackType
 from typing import Literal, Self
 
 from .attempts import StoredAttempt, as_row, cleaned
-from .errors import CacheError
+from .errors import CacheError, reason
 from .locks import FileLock
 from .segments import SESSION, segments
 
 SEGMENT_BYTES = 4 * 2**20
 SEGMENT_SECONDS = 180.0
 _HEARTBEAT_S = 5.0
+_log = logging.getLogger(__name__)
 _encode = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
 ).encode
@@ -97,7 +99,8 @@ class Journal:
         Raises
         ------
         CacheError
-            If the system refused the write (disk full). The attempt may be appended again.
+            If the system refused the write (disk full). The attempt may be appended again. That an earlier segment
+            cannot be closed, or the heartbeat not renewed, is only logged: the attempt is stored.
         """
         with self._mutex:
             seq = self._seq + 1
@@ -113,11 +116,14 @@ class Journal:
             if self._fd is not None and (
                 self._size + len(line) > self._limits[0] or now - self._opened_at > self._limits[1]
             ):
-                self._close_segment()
+                self._leave_segment()
             self._write(line, now)
             self._seq = seq
             if now - self._beat_at > _HEARTBEAT_S:
-                self._beat(now)
+                try:
+                    self._beat(now)
+                except CacheError as error:
+                    _log.warning("%s", error)
             return seq
 
     def rotate(self) -> None:
@@ -126,7 +132,13 @@ class Journal:
             self._close_segment()
 
     def beat(self) -> None:
-        """Renew the heartbeat, for a process that waits long between replies."""
+        """Renew the heartbeat, for a process that waits long between replies.
+
+        Raises
+        ------
+        CacheError
+            If the lock file is there and its time stamp cannot be set.
+        """
         with self._mutex:
             self._beat(time.monotonic())
 
@@ -148,8 +160,7 @@ class Journal:
                 written += os.write(self._fd, line[written:])
         except OSError as error:
             # What was written of the line stays as a torn piece; nothing may follow it in the same segment.
-            if self._fd is not None:
-                self._close_segment()
+            self._leave_segment()
             raise CacheError(
                 f"journal {self.folder}: the attempt was not stored: {error.strerror}"
             ) from error
@@ -163,14 +174,23 @@ class Journal:
         self._fd = os.open(self._path("open"), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
         self._size, self._opened_at = 0, now
 
+    def _leave_segment(self) -> None:
+        """Close the segment if that can be done. What it holds is read as it is; the next line goes to another."""
+        try:
+            self._close_segment()
+        except CacheError as error:
+            _log.warning("%s", error)
+
     def _close_segment(self) -> None:
         if self._fd is None:
             return
         fd, self._fd = self._fd, None
         try:
-            if self._sync:
-                os.fsync(fd)
-            os.close(fd)
+            try:
+                if self._sync:
+                    os.fsync(fd)
+            finally:
+                os.close(fd)
             os.replace(self._path("open"), self._path("jsonl"))
         except OSError as error:
             raise CacheError(
@@ -179,8 +199,12 @@ class Journal:
 
     def _beat(self, now: float) -> None:
         self._beat_at = now
-        if self._lock.path.exists():
+        try:
             os.utime(self._lock.path)
+        except FileNotFoundError:
+            pass  # deleted with its folder: what is appended next says so
+        except OSError as error:
+            raise CacheError(f"journal lock {self._lock.path} cannot be renewed: {reason(error)}") from error
 
     def __enter__(self) -> Self:
         return self

@@ -84,11 +84,16 @@ else:
 
 
 def is_held(path: Path) -> bool:
-    """Say whether a living process holds the lock at ``path``, without disturbing it or another who asks."""
+    """Say whether a living process holds the lock at ``path``, without disturbing it or another who asks.
+
+    A lock file that this user may not read counts as held: it is another user's, whose journal is left alone.
+    """
     try:
-        fd = os.open(path, os.O_RDWR)
+        fd = os.open(path, os.O_RDONLY)  # a shared lock needs no more, and another user's file gives no more
     except FileNotFoundError:
         return False
+    except PermissionError:
+        return True
     try:
         taken = _take(fd, shared=True)
     finally:
@@ -112,6 +117,13 @@ def _recorded_holder_runs(path: Path) -> bool:
     return holder.host != socket.gethostname() or pid_alive(holder.pid)
 
 
+def _record(fd: int) -> None:
+    text = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()})
+    os.ftruncate(fd, 0)
+    os.lseek(fd, 0, os.SEEK_SET)
+    os.write(fd, text.encode())
+
+
 class FileLock:
     """A lock on a path. Not re-entrant; two objects of one process exclude each other as two processes do."""
 
@@ -120,24 +132,32 @@ class FileLock:
         self._fd: int | None = None
 
     def try_acquire(self) -> bool:
-        """Take the lock if it is free, and record this process in it."""
+        """Take the lock if it is free, and record this process in it.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be opened, or the record not written where nothing but the record locks.
+        """
         while True:
             fd = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-            taken = _take(fd)
-            if taken is None:
-                taken = not _recorded_holder_runs(self.path)
-            if not taken:
-                os.close(fd)
-                return False
-            if self._still_at_path(fd):
-                break
-            os.close(fd)  # its last holder removed the file between our open and our lock: lock the new one
-        text = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()})
-        os.ftruncate(fd, 0)
-        os.lseek(fd, 0, os.SEEK_SET)
-        os.write(fd, text.encode())
-        self._fd = fd
-        return True
+            try:
+                taken = _take(fd)
+                if taken is False or (taken is None and _recorded_holder_runs(self.path)):
+                    return False
+                # Its last holder may have removed the file between our open and our lock: then lock the new one.
+                if self._still_at_path(fd):
+                    try:
+                        _record(fd)
+                    except OSError:
+                        # Where the system locks, the record only informs: a full disk may refuse it.
+                        if not taken:
+                            raise
+                    self._fd = fd
+                    return True
+            finally:
+                if self._fd != fd:
+                    os.close(fd)
 
     def acquire(
         self, wait_s: float, on_wait: Callable[[str], None] | None = None, what: str = "lock"
@@ -166,11 +186,14 @@ class FileLock:
         if self._fd is None:
             return
         fd, self._fd = self._fd, None
-        if remove:
-            self.path.unlink(missing_ok=True)
-        elif os.path.exists(self.path):
-            os.ftruncate(fd, 0)  # an empty file: nobody holds it, also where only the recorded PID decides
-        os.close(fd)
+        try:
+            if remove:
+                self.path.unlink(missing_ok=True)
+            elif os.path.exists(self.path):
+                # An empty file: nobody holds it, also where only the recorded PID decides.
+                os.ftruncate(fd, 0)
+        finally:
+            os.close(fd)
 
     def _still_at_path(self, fd: int) -> bool:
         try:

@@ -17,13 +17,14 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from .attempts import SCHEMA
-from .errors import CacheError
+from .errors import CacheError, reason
 
 PART_ROWS = 4096
 SCATTERED = 256
@@ -98,22 +99,35 @@ def write_part(folder: Path, stem: str, rows: pl.DataFrame) -> Part:
         part = folder / f"{stem}-{len(rows)}-{digest}.parquet"
         os.replace(temporary, part)
         _sync_folder(folder)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise CacheError(f"cache folder {folder} cannot be written: {error.strerror}") from error
+    except (OSError, pl.exceptions.PolarsError) as error:  # polars has an error of its own for a full disk
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise CacheError(f"cache folder {folder} cannot be written: {reason(error)}") from error
     return Part(part, len(rows), digest)
 
 
 def write_generation(folder: Path, number: int, frames: Iterable[tuple[str, pl.DataFrame]]) -> list[Part]:
-    """Write a whole generation and put it into place in one step, so that no reader sees half of it."""
+    """Write a whole generation and put it into place in one step, so that no reader sees half of it.
+
+    Raises
+    ------
+    CacheError
+        If the disk refuses; what was unfinished is deleted then.
+    """
     building = folder / f"{number:04d}.writing"
-    if building.exists():
-        shutil.rmtree(building)
-    building.mkdir(parents=True)
-    for stem, rows in frames:
-        write_part(building, stem, rows)
-    os.replace(building, generation_folder(folder, number))
-    _sync_folder(folder)
+    try:
+        if building.exists():
+            shutil.rmtree(building)
+        building.mkdir(parents=True)
+        for stem, rows in frames:
+            write_part(building, stem, rows)
+        os.replace(building, generation_folder(folder, number))
+        _sync_folder(folder)
+    except OSError as error:
+        raise CacheError(f"cache folder {folder} cannot be written: {reason(error)}") from error
+    finally:
+        # What did not get its name is of no use, and a full disk misses every byte of it.
+        shutil.rmtree(building, ignore_errors=True)
     return list_parts(folder)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from .errors import StorageError
+from .errors import StorageError, reason
 
 # What a spreadsheet may take for a formula (OWASP, "CSV Injection"), the full-width forms included. Text that is a
 # plain number stays as it is: -3.05 must remain a number for whoever reads the file.
@@ -104,9 +104,8 @@ def replace(path: str | Path, write: Callable[[io.BufferedWriter], object]) -> N
             os.fsync(stream.fileno())
         beside.replace(target)
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise StorageError(
-            f"{path}: cannot be written ({reason}). Name a folder that can be written to."
+            f"{path}: cannot be written ({reason(error)}). Name a folder that can be written to."
         ) from error
     finally:
         # Nothing is left after a move; after a failure or Ctrl-C the unfinished file goes.

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 from stored_attempts import IDENTITY, attempt, bodies, counted, hits, make, store
 
+from molaudit.storage import cache_admin
 from molaudit.storage.attempts import SMALL
-from molaudit.storage.cache import Mode
+from molaudit.storage.cache import Cache, Mode
+from molaudit.storage.cache_explain import explain
 from molaudit.storage.errors import CacheError
 
 
@@ -74,6 +79,17 @@ def test_a_second_empty_is_final_and_a_later_answer_wins(tmp_path: Path) -> None
     assert hits(cache, "k") == {"k": "answered"}
     assert bodies(cache, "k") == {"k": b"0.41"}
     assert cache.lookup(["k"])["attempts"].to_list() == [3]
+
+
+@pytest.mark.parametrize("fold", [True, False])
+def test_an_answer_outlives_later_empties(tmp_path: Path, fold: bool) -> None:
+    cache, _ = make(tmp_path)
+    store(cache, attempt(started_at=1.0, body=b"paid"), fold=fold)
+    store(cache, *(attempt(outcome="empty", started_at=time, body=b"") for time in (2.0, 3.0)), fold=fold)
+    assert hits(cache, "k") == {"k": "answered"}
+    assert bodies(cache, "k") == {"k": b"paid"}
+    assert hits(cache, "k", not_before=1.5) == {"k": "empty"}  # the answer has expired, the empties have not
+    assert hits(cache, "k", not_before=3.5) == {}
 
 
 def test_latest_usable_by_start_wins_whatever_the_order_of_storage(tmp_path: Path) -> None:
@@ -146,3 +162,78 @@ def test_chunks_of_bodies_are_bounded_and_complete(tmp_path: Path, monkeypatch: 
     sizes = [frame["body_size"].sum() for frame in cache.answers(list(wanted))]
     assert max(sizes) == 6000  # the one that is larger than a chunk goes alone
     assert sorted(sizes)[-2] <= 5000
+
+
+def entries(cache: Cache, beside: Path) -> dict[str, Callable[[], object]]:
+    """Every way into a cache. A second cache for merges, and targets of exports, are made in ``beside``."""
+    other = make(beside)[0]
+    return {
+        "fold": cache.fold,
+        "journal": cache.journal,
+        "lookup": lambda: cache.lookup(["k"]),
+        "answers": lambda: list(cache.answers(["k"])),
+        "attempts": cache.attempts,
+        "totals": cache.totals,
+        "account": lambda: cache.account(["k"]),
+        "info": lambda: cache_admin.info(cache),
+        "explain": lambda: explain(cache, key="k"),
+        "dry run": lambda: cache_admin.evict(cache, "outcome = empty", dry_run=True),
+        "evict": lambda: cache_admin.evict(cache, "outcome = empty"),
+        "rebuild": lambda: cache_admin.rebuild(cache),
+        "merge": lambda: cache_admin.merge(cache, other),
+        "be merged": lambda: cache_admin.merge(other, cache),
+        "export": lambda: cache_admin.export(cache, beside / "out.parquet"),
+    }
+
+
+@pytest.mark.parametrize("content", [b"smiles,y\nCCO,1.5\n", b"x", b"PAR1" * 9])
+def test_a_file_that_is_not_a_cache_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    path = folder / "labels.csv"
+    messages: list[str] = []
+    cache = Cache(path, notify=messages.append)
+    path.write_bytes(content)  # after the cache was made, so that no entry can lean on the constructor
+    with pytest.raises(CacheError, match=r"labels\.csv is not a molaudit cache .* allowed are"):
+        Cache(path)
+    store(make(tmp_path / "beside")[0], attempt())
+    for name, entry in entries(cache, tmp_path / "beside").items():
+        with pytest.raises(CacheError, match=r"labels\.csv is not a molaudit cache"):
+            entry()
+        assert [item.name for item in folder.iterdir()] == ["labels.csv"], name
+        assert path.read_bytes() == content, name
+    assert messages == []
+
+
+@pytest.mark.parametrize("name", ["folder", ".", "..", "/"])
+def test_a_folder_is_no_cache(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(CacheError, match="is a folder, not a molaudit cache; allowed are"):
+        Cache(Path(name))
+    assert [item.name for item in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_device_is_no_cache() -> None:
+    with pytest.raises(CacheError, match="is no regular file; allowed are"):
+        Cache(Path(os.devnull))
+
+
+@pytest.mark.parametrize("gone", ["parts", "journal", "both"])
+def test_a_cache_is_known_by_its_first_bytes_or_by_its_folders(tmp_path: Path, gone: str) -> None:
+    cache, _ = make(tmp_path)
+    store(cache, attempt())
+    for folder in [cache.place.parts, cache.place.journal]:
+        if gone == "both" or folder.name.endswith(gone):
+            shutil.rmtree(folder)
+    assert counted(make(tmp_path)[0]) == 1
+    if gone == "journal":
+        cache.path.write_bytes(b"smiles,y\n")  # damaged beyond knowing, yet its parts stand beside it
+        assert counted(make(tmp_path)[0]) == 1
+
+
+def test_an_empty_file_becomes_a_cache(tmp_path: Path) -> None:
+    (tmp_path / "cache.duckdb").touch()
+    cache, _ = make(tmp_path)
+    store(cache, attempt())
+    assert counted(cache) == 1

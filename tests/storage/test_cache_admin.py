@@ -39,6 +39,15 @@ def test_evict_deletes_from_database_and_parts(tmp_path: Path) -> None:
     assert len(list(cache.place.parts.iterdir())) == 1
 
 
+def test_a_dry_run_counts_what_an_interrupted_run_left_in_the_journal(tmp_path: Path) -> None:
+    cache, _ = make(tmp_path)
+    store(cache, attempt("a", outcome="malformed"))
+    store(cache, attempt("b", outcome="malformed"), attempt("c"), fold=False)
+    assert evict(cache, "outcome = malformed", dry_run=True) == 2
+    assert counted(cache) == 3
+    assert evict(cache, "outcome = malformed") == 2
+
+
 def test_an_eviction_killed_half_way_is_either_undone_or_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,18 +8,26 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import polars as pl
+import pyarrow
 import pytest
 from stored_attempts import attempt, bodies, counted, hits, make, store
 
 from molaudit.storage import cache as cache_module
-from molaudit.storage.cache_admin import info
+from molaudit.storage import cache_database
+from molaudit.storage.attempts import frame
+from molaudit.storage.cache_admin import export, info
+from molaudit.storage.cache_database import with_database
 from molaudit.storage.cache_explain import explain
 from molaudit.storage.errors import CacheError
 from molaudit.storage.locks import FileLock
-from molaudit.storage.parts import list_parts
+from molaudit.storage.parts import list_parts, write_generation, write_part
 from molaudit.storage.segments import segments
 
 
@@ -101,10 +109,10 @@ def test_a_damaged_write_ahead_log_loses_nothing(crashed_with_log: Path, tmp_pat
 @pytest.mark.parametrize("seed", range(6))
 def test_flipped_bits_in_the_database_are_noticed_and_mended(tmp_path: Path, seed: int) -> None:
     cache, messages = make(tmp_path)
-    store(cache, *(attempt(str(i), body=os.urandom(300)) for i in range(500)))
+    rng = random.Random(seed)
+    store(cache, *(attempt(str(i), body=rng.randbytes(300)) for i in range(500)))
     before = bodies(cache, *map(str, range(500)))
     data = bytearray(cache.path.read_bytes())
-    rng = random.Random(seed)
     for _ in range(64):
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
     cache.path.write_bytes(data)
@@ -123,8 +131,6 @@ def test_an_unusable_database_is_rebuilt(tmp_path: Path, kind: str) -> None:
     data = cache.path.read_bytes()
     cache.path.unlink()
     if kind == "other":
-        import duckdb
-
         with duckdb.connect(str(cache.path)) as connection:
             connection.execute("CREATE TABLE mine (x INTEGER)")
     elif kind != "gone":
@@ -137,8 +143,6 @@ def test_an_unusable_database_is_rebuilt(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_database_short_of_rows_is_noticed(tmp_path: Path) -> None:
-    import duckdb
-
     cache, messages = make(tmp_path)
     store(cache, *(attempt(str(i)) for i in range(20)))
     with duckdb.connect(str(cache.path)) as connection:
@@ -193,6 +197,109 @@ def test_corrupt_and_torn_journal_lines_are_named_counted_and_kept(tmp_path: Pat
     assert "line 3: corrupt" in messages[0]
     assert "line 5: cut short" in messages[1]
     assert info(cache).set_aside == report.set_aside
+
+
+@pytest.mark.parametrize("fails", ["rebuild", "second use"])
+def test_a_damaged_database_on_a_full_disk_is_named_with_what_was_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    cache, _ = make(tmp_path)
+    store(cache, attempt("a"))
+    damaged = b"hello " * 5000
+    cache.path.write_bytes(damaged)
+
+    def full(*_: Any) -> Any:
+        raise duckdb.IOException("IO Error: Could not write file: No space left on device")
+
+    if fails == "rebuild":
+        monkeypatch.setattr(cache_database.tables, "adopt", full)
+    with pytest.raises(
+        CacheError, match=r"cache\.duckdb is damaged .*No space left.* kept as (.*aside-.*)"
+    ) as caught:
+        with_database(cache.place, full if fails == "second use" else lambda _: None)
+    (aside,) = tmp_path.glob("cache.duckdb.aside-*")
+    assert str(caught.value).endswith(aside.name)
+    assert aside.read_bytes() == damaged
+    monkeypatch.undo()
+    assert counted(cache) == 1
+
+
+@contextmanager
+def no_file_over(size: int) -> Iterator[None]:
+    """What a full disk does to a program, done to this one: the system cuts every write short at ``size`` bytes."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_part_that_does_not_fit_on_the_disk_is_an_error_of_the_cache(tmp_path: Path) -> None:
+    rows = frame(
+        {"session": "s", "seq": i, "body": random.Random(i).randbytes(200).hex()} for i in range(500)
+    )
+    for write in (
+        lambda: write_part(tmp_path / "0001", "s-00001", rows),
+        lambda: write_generation(tmp_path, 2, [("rows-00000", rows)]),
+    ):
+        with no_file_over(10_000), pytest.raises(CacheError, match=r"000\d.* cannot be written: .*too large"):
+            write()
+    assert [path.name for path in tmp_path.rglob("*")] == ["0001"]
+
+
+def test_a_generation_that_cannot_be_put_into_place_is_an_error_of_the_cache(tmp_path: Path) -> None:
+    (tmp_path / "0002").mkdir()
+    (tmp_path / "0002" / "in the way").touch()
+    with pytest.raises(CacheError, match="cannot be written: Directory not empty"):
+        write_generation(tmp_path, 2, [])
+    assert [path.name for path in tmp_path.iterdir()] == ["0002"]
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
+def test_an_export_that_does_not_fit_on_the_disk_is_an_error_of_the_cache(tmp_path: Path, name: str) -> None:
+    cache, _ = make(tmp_path)
+    store(cache, *(attempt(str(i), body=random.Random(i).randbytes(200)) for i in range(500)))
+    (tmp_path / name).write_bytes(b"before")
+    with no_file_over(10_000), pytest.raises(CacheError, match=rf"export to .*{name}: .*too large"):
+        export(cache, tmp_path / name)
+    assert (tmp_path / name).read_bytes() == b"before"
+    assert not list(tmp_path.glob(".out*"))
+
+
+@pytest.mark.parametrize(
+    "error", [pl.exceptions.ComputeError, pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError]
+)
+def test_an_export_that_parquet_refuses_is_an_error_of_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise error("what it says")
+
+    monkeypatch.setattr("pyarrow.parquet.ParquetWriter.write_table", refuse)
+    cache, _ = make(tmp_path)
+    store(cache, attempt())
+    with pytest.raises(CacheError, match=r"export to .*out\.parquet: what it says"):
+        export(cache, tmp_path / "out.parquet")
+    assert not list(tmp_path.glob("*out*"))
+
+
+def test_a_part_cut_short_while_another_process_holds_the_lock_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache_module, "_READ_WAIT_S", 0.05)
+    cache, _ = make(tmp_path)
+    store(cache, *(attempt(str(i)) for i in range(9)))
+    (part,) = list_parts(cache.place.parts)
+    part.path.write_bytes(part.path.read_bytes()[:-20])
+    lock = FileLock(cache.place.lock)
+    assert lock.try_acquire()
+    for question in (cache.totals, lambda: cache.lookup(["1"]), lambda: list(cache.answers(["1"]))):
+        with pytest.raises(CacheError, match=r"its parts cannot be read: .*arquet"):
+            question()
+    lock.release()
+    assert counted(cache) == 9
 
 
 def test_readers_pass_a_held_lock_and_a_fold_names_its_holder(

@@ -282,6 +282,66 @@ def test_a_lock_excludes_and_is_taken_over(tmp_path: Path) -> None:
     assert not (tmp_path / "lock").exists()
 
 
+def refused(*_: Any) -> Any:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted in /proc")
+def test_a_full_disk_neither_keeps_a_lock_nor_leaks_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, other = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
+    opened = len(os.listdir("/proc/self/fd"))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", refused)
+        assert lock.try_acquire()
+        assert is_held(lock.path)
+        assert not other.try_acquire()
+        lock.release()
+        patch.setattr("molaudit.storage.locks._take", lambda fd, shared=False: None)
+        with pytest.raises(OSError, match="No space left"):  # there the record itself is the lock
+            lock.try_acquire()
+    assert len(os.listdir("/proc/self/fd")) == opened
+    assert other.try_acquire()
+    monkeypatch.setattr(os, "ftruncate", refused)
+    with pytest.raises(OSError, match="No space left"):
+        other.release()
+    assert len(os.listdir("/proc/self/fd")) == opened
+
+
+def test_another_users_lock_is_read_without_the_right_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.open
+
+    def only_reading(path: Any, flags: int, *rest: Any) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path, flags, *rest)
+
+    lock = FileLock(tmp_path / "s.lock")
+    assert lock.try_acquire()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", only_reading)
+        assert is_held(lock.path)
+        assert [session.state for session in sessions(tmp_path)] == ["live"]
+    lock.release()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", only_reading)
+        assert not is_held(lock.path)
+        assert [session.state for session in sessions(tmp_path)] == ["dead"]
+
+
+def test_a_lock_that_may_not_be_read_counts_as_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_: Any) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    (tmp_path / "s.lock").touch()
+    monkeypatch.setattr(os, "open", forbidden)
+    assert is_held(tmp_path / "s.lock")
+    assert sessions(tmp_path)[0].state == "live"
+
+
 def test_without_system_locks_the_recorded_pid_decides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -319,3 +379,47 @@ def test_a_segment_that_was_taken_away_is_named_at_the_end(tmp_path: Path) -> No
     shutil.rmtree(tmp_path / "journal")
     with pytest.raises(CacheError, match=r"-00001\.open cannot be closed: .*moved or deleted"):
         journal.close()
+
+
+@pytest.mark.parametrize("call", ["fsync", "close", "replace"])
+def test_a_reply_is_stored_although_the_segment_before_it_cannot_be_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, call: str
+) -> None:
+    real = getattr(os, call)
+
+    def fails(*arguments: Any) -> Any:
+        if call == "close":
+            real(*arguments)
+        raise OSError(errno.EIO, "Input/output error")
+
+    with Journal(tmp_path, "s", segment_seconds=0.0, sync_on_close=True) as journal:
+        journal.append(attempt(body=b"first"))
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, fails)
+            assert journal.append(attempt(body=b"second")) == 2
+        assert journal.append(attempt(body=b"third")) == 3
+    assert "s-00001.open cannot be closed: Input/output error" in caplog.text
+    found = segments(tmp_path)
+    assert [segment.closed for segment in found] == [False, True, True]
+    assert [body for segment in found for body in read_segment(segment.path).rows["body"]] == [
+        "first", "second", "third"
+    ]  # fmt: skip
+
+
+def test_a_heartbeat_that_fails_is_an_error_of_the_journal_and_no_lost_reply(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(*_: Any) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    with Journal(tmp_path, "s") as journal:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "utime", fails)
+            with pytest.raises(CacheError, match=r"s\.lock cannot be renewed: Operation not permitted"):
+                journal.beat()
+            patch.setattr("molaudit.storage.journal._HEARTBEAT_S", -1.0)
+            assert journal.append(attempt()) == 1  # an error here would have the stored reply appended again
+        assert "cannot be renewed" in caplog.text
+        (tmp_path / "s.lock").unlink()
+        monkeypatch.setattr(Path, "exists", lambda _: True)  # deleted by another between a look and the touch
+        journal.beat()
