@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import errno
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
 from io import TextIOWrapper
 
+from .audit.interruptions import interruptible
 from .inert import inert
 
 COMMANDS = {
@@ -42,12 +44,20 @@ def program() -> int:
 
     It searches for no cyclic garbage in what it imports, which takes a seventh of its start, nor at its end (0.4 s).
     """
-    gc.disable()
-    args = _parser(sys.argv[1:])
-    gc.freeze()
-    gc.enable()
-    code = _carry_out(args)
-    gc.freeze()
+    _stand_in_for_closed_streams()
+    try:
+        with interruptible():
+            gc.disable()
+            args = _parser(sys.argv[1:])
+            gc.freeze()
+            gc.enable()
+            code = _carry_out(args)
+            gc.freeze()
+    except KeyboardInterrupt:
+        code = _interrupted()
+    # CPython ends a process by SIGINT, whatever it returns, if the last text that was evaluated was interrupted;
+    # named tuples are made from one while modules are loaded.
+    eval("None")
     return code
 
 
@@ -63,8 +73,7 @@ def _carry_out(args: argparse.Namespace) -> int:
     try:
         code = args.run(args)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)  # noqa: T201
-        return EXIT_INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
         sys.stderr.close()
         return 1
@@ -79,6 +88,19 @@ def _carry_out(args: argparse.Namespace) -> int:
         print(f"molaudit {args.command}: {lines}", file=sys.stderr)  # noqa: T201
         return EXIT_BAD_INPUT
     return int(code)
+
+
+def _interrupted() -> int:
+    print("interrupted", file=sys.stderr)  # noqa: T201
+    return EXIT_INTERRUPTED
+
+
+def _stand_in_for_closed_streams() -> None:
+    """Let a program that was started with a closed output write into nothing."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - for as long as the process lives
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
 def _parser(argv: list[str]) -> argparse.Namespace:

@@ -6,14 +6,37 @@ StorageError          any of the below; the message is complete and names file, 
     └── CacheDoubt    the database is not what its parts say; never leaves the cache, which rebuilds the database
 """
 
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
 
 class StorageError(Exception):
     """Base of all errors that a storage function raises on purpose. Show the message, without a traceback."""
 
 
-def reason(error: Exception) -> str:
-    """Say what went wrong: the system's own words where it has some."""
-    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+_TRIED_BYTES = 65_536
+
+
+def reason(error: Exception, folder: Path | None = None) -> str:
+    """Say what went wrong: the system's own words where it has some.
+
+    With the ``folder`` that was written to, the words are asked for where a library hides them: polars calls a full
+    disk a file out of specification.
+    """
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if folder is not None:
+        try:
+            with tempfile.TemporaryFile(dir=folder) as stream:
+                stream.write(bytes(_TRIED_BYTES))
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as cause:
+            return cause.strerror or str(error)
+    return str(error)
 
 
 class TableError(StorageError):

@@ -100,9 +100,10 @@ def write_part(folder: Path, stem: str, rows: pl.DataFrame) -> Part:
         os.replace(temporary, part)
         _sync_folder(folder)
     except (OSError, pl.exceptions.PolarsError) as error:  # polars has an error of its own for a full disk
+        why = reason(error, folder)
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise CacheError(f"cache folder {folder} cannot be written: {reason(error)}") from error
+        raise CacheError(f"cache folder {folder} cannot be written: {why}") from error
     return Part(part, len(rows), digest)
 
 

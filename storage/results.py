@@ -105,7 +105,7 @@ def replace(path: str | Path, write: Callable[[io.BufferedWriter], object]) -> N
         beside.replace(target)
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:
         raise StorageError(
-            f"{path}: cannot be written ({reason(error)}). Name a folder that can be written to."
+            f"{path}: cannot be written ({reason(error, target.parent)}). Name a folder that can be written to."
         ) from error
     finally:
         # Nothing is left after a move; after a failure or Ctrl-C the unfinished file goes.

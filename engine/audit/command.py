@@ -25,7 +25,7 @@ from ..terminal import inert, show_scores
 from .ending import run_facts, say_end, say_how_to_go_on
 from .finishing import Warn, fold, write_results
 from .inputs import Audit, default_cache, default_out, load
-from .interruptions import interrupt_on_signals, interruptible
+from .interruptions import interrupt_input, interrupt_on_signals, interruptible
 from .lasting import lasting_console
 from .overview import outcome_table, plan_tables, progress_line, session_lines
 from .pricing import spent_before
@@ -59,7 +59,8 @@ class RunOptions:
             return list(self.again)
         named = [("--out", self.out), ("--cache", self.cache)]
         options = [text for name, value in named if value is not None for text in (name, str(value))]
-        return ["molaudit", "run", str(path), *options, *(["--yes"] if self.yes else [])]
+        named_path = f"./{path}" if str(path).startswith("-") else str(path)
+        return ["molaudit", "run", named_path, *options, *(["--yes"] if self.yes else [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     found = standing(folder, known, cache)
     if found is not None:
         return _show_standing(found, folder, console)
-    audit = load(path)
+    audit = load(path, settings)
     table = plan_table(audit.plan)
     lost = cache.fold().lost
     if lost:
@@ -153,6 +154,8 @@ def _call_and_score(opened: _Opened, done: frozenset[str], options: RunOptions, 
         written = _written(opened, scorer, facts(summary), console, complete=_is_complete(summary))
         _show(written, opened.folder, console)
         say_end(console, summary, audit.plan, again)
+        if written is None and not summary.exit_code:
+            say_how_to_go_on(console, "the answers are stored, the results are not written", again)
     return PARTIAL if written is None else summary.exit_code
 
 
@@ -289,8 +292,9 @@ def _confirmed(console: Console, expected: Estimate, share: float) -> bool:
     if expected.cost_usd == 0 or sys.stdin is None or not (console.is_terminal and sys.stdin.isatty()):
         return True
     cost = "an unknown amount" if expected.cost_usd is None else f"up to {expected.cost_usd * share:.2f} USD"
+    interrupt_input()
     try:
-        answer = console.input(f"this run may cost {cost}; go on? [y/N] ")
+        answer = console.input(f"this run may cost {cost}; go on? [y/N] ", markup=False)
     except EOFError:
         console.print()
         return False

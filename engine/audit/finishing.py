@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from molaudit.storage.cache import Cache
-from molaudit.storage.errors import CacheError
+from molaudit.storage.errors import CacheError, StorageError
 
 from ..errors import InputError
 from .inputs import Audit
@@ -35,7 +35,7 @@ def write_results(
     known: str | None,
     warn: Warn,
 ) -> Written | None:
-    """Score and write; None, with a word why, where nothing has been answered yet.
+    """Score and write; None, with a word why, where nothing has been answered yet or the files cannot be written.
 
     With ``known`` (see `unchanged.basis`) the results stand until something changes.
     """
@@ -44,9 +44,9 @@ def write_results(
     read = stored(cache)
     try:
         scores = write_audit(audit, table, cache, folder, facts)
-    except InputError as error:
+        if known is not None:
+            seal(folder, known, cache, read, table.height)
+    except (InputError, StorageError) as error:
         warn(str(error))
         return None
-    if known is not None:
-        seal(folder, known, cache, read, table.height)
     return Written(scores.cells, tuple(scores.notes))

@@ -43,15 +43,15 @@ def default_cache(path: Path) -> Path:
     return path.parent / DEFAULT_CACHE
 
 
-def load(path: Path) -> Audit:
-    """Read the settings and every benchmark, and make the plan.
+def load(path: Path, settings: Settings | None = None) -> Audit:
+    """Read every benchmark, and the settings if they are not given (a pipe is read once), and make the plan.
 
     Raises
     ------
     SettingsError, InputError, TableError
         The message names the file, the key and what is allowed.
     """
-    settings = settings_file.load(path)
+    settings = settings_file.load(path) if settings is None else settings
     for condition in settings.run.conditions:
         if condition not in CONDITIONS:
             raise SettingsError(

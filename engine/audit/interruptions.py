@@ -39,5 +39,11 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, handler)  # type: ignore[arg-type]
 
 
+def interrupt_input() -> None:
+    """Let Ctrl-C end a wait for input: libraries that take SIGINT for themselves (polars) have such waits go on."""
+    if threading.current_thread() is threading.main_thread() and hasattr(signal, "siginterrupt"):
+        signal.siginterrupt(signal.SIGINT, True)
+
+
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt

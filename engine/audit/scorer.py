@@ -32,8 +32,9 @@ def main(arguments: list[str]) -> int:
     from .table import plan_table
     from .unchanged import basis
 
-    known = basis(settings_file.load(path))
-    audit = load(path)
+    settings = settings_file.load(path)
+    known = basis(settings)
+    audit = load(path, settings)
     table = plan_table(audit.plan)
     rehearse(audit, table)
     gc.freeze()

@@ -54,7 +54,7 @@ class ScorerProcess:
 
     def start(self) -> None:
         """Have it get ready. That it cannot be started is no error: the run then scores by itself."""
-        if self._process is not None or not sys.executable or not Path(self._arguments[0]).is_file():
+        if self._process is not None or not sys.executable or not _is_ordinary(Path(self._arguments[0])):
             return
         environment = {name: text for name, text in os.environ.items() if name not in self._hidden}
         with suppress(OSError):
@@ -110,6 +110,11 @@ class ScorerProcess:
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
+
+
+def _is_ordinary(path: Path) -> bool:
+    """Whether another process finds the same file there: /dev/stdin is each one's own."""
+    return path.is_file() and path.absolute().parts[1:2] not in (("dev",), ("proc",))
 
 
 def _messages(descriptor: int) -> Iterator[dict[str, Any]]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import signal
+import subprocess
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
-from running_audits import Audit, server, stats
+from running_audits import MOLAUDIT, Audit, environment, server, stats
 
 from molaudit.engine.audit import command, live, scorer_process
 from molaudit.engine.audit.scorer_process import ScorerProcess
@@ -96,6 +100,84 @@ def test_no_answer_to_the_question_of_cost_is_a_no(monkeypatch: Patch) -> None:
     assert not command._confirmed(console, expected, 1.0)
     monkeypatch.setattr(command.sys, "stdin", None)
     assert command._confirmed(console, expected, 1.0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_question_of_cost_is_whole_and_hears_signals(number: signal.Signals, tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty")
+    audit = Audit(tmp_path, "http://127.0.0.1:9/v1", models=("some-model",), model="efforts.minimum = {}")
+    ours, theirs = pty.openpty()
+    run = subprocess.Popen(
+        [*MOLAUDIT, "run", str(audit.path), "--cache", str(audit.cache)],
+        stdin=theirs, stdout=theirs, stderr=theirs, env={**environment(TERM="dumb"), "NO_COLOR": "1"},
+    )  # fmt: skip
+    os.close(theirs)
+    seen = b""
+    while b"N]" not in seen:
+        seen += os.read(ours, 65_536)
+    time.sleep(0.2)
+    run.send_signal(number)
+    assert run.wait(10) == 130
+    assert b"[y/N]" in seen
+    os.close(ours)
+
+
+@pytest.mark.parametrize("delay_s", [0.15, 0.3])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_starts_is_interrupted_like_any_other(
+    number: signal.Signals, delay_s: float, tmp_path: Path
+) -> None:
+    command = [*MOLAUDIT, "demo", "--out", str(tmp_path / "demo")]
+    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    time.sleep(delay_s)
+    run.send_signal(number)
+    _, said = run.communicate(timeout=20)
+    if run.returncode == -number:
+        pytest.skip("the interpreter itself had not started yet")
+    assert run.returncode == 130
+    assert "Traceback" not in said
+
+
+def test_a_closed_output_ends_no_run(tmp_path: Path) -> None:
+    with server() as url:
+        audit = Audit(tmp_path, url)
+        line = f"{shlex.join([*MOLAUDIT, *audit.options])} >&- 2>&- <&-"
+        assert subprocess.run(["sh", "-c", line], check=False, timeout=60).returncode == 0
+    assert audit.cells()
+
+
+@pytest.mark.parametrize("way", ["redirected", "a pipe"])
+def test_settings_from_standard_input(way: str, tmp_path: Path) -> None:
+    if not Path("/dev/stdin").exists():
+        pytest.skip("needs /dev/stdin")
+    with server(latency="0.2") as url:
+        audit = Audit(tmp_path, url)
+        options = shlex.join([*MOLAUDIT, "run", "/dev/stdin", *audit.options[2:]])
+        line = f"{options} < {audit.path}" if way == "redirected" else f"cat {audit.path} | {options}"
+        done = subprocess.run(["sh", "-c", line], check=False, timeout=60, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert stats(url)["answered"] == audit.molecules
+    assert audit.cells()
+
+
+def test_results_that_cannot_be_written_after_the_calls_are_said_with_the_way_on(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    with server() as url:
+        audit = Audit(tmp_path, url)
+        (audit.out / "cells.csv" / "in the way").mkdir(parents=True)
+        assert audit.make() == 3
+        shown = capsys.readouterr().out
+        assert "cells.csv: cannot be written" in shown.replace("\n", "")
+        assert "the results are not written: to go on, molaudit run" in shown
+        (audit.out / "cells.csv" / "in the way").rmdir()
+        (audit.out / "cells.csv").rmdir()
+        assert audit.make() == 0
+        assert stats(url)["requests"] == audit.molecules
+
+
+def test_a_file_with_a_leading_dash_is_named_so_that_the_command_works() -> None:
+    assert command.RunOptions().command(Path("-a.toml"))[:3] == ["molaudit", "run", "./-a.toml"]
 
 
 def test_a_second_process_that_says_nothing_more_is_given_up(tmp_path: Path, monkeypatch: Patch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -25,7 +26,7 @@ from molaudit.storage.attempts import frame
 from molaudit.storage.cache_admin import export, info
 from molaudit.storage.cache_database import with_database
 from molaudit.storage.cache_explain import explain
-from molaudit.storage.errors import CacheError
+from molaudit.storage.errors import CacheError, reason
 from molaudit.storage.locks import FileLock
 from molaudit.storage.parts import list_parts, write_generation, write_part
 from molaudit.storage.segments import segments
@@ -255,6 +256,16 @@ def test_a_generation_that_cannot_be_put_into_place_is_an_error_of_the_cache(tmp
     with pytest.raises(CacheError, match="cannot be written: Directory not empty"):
         write_generation(tmp_path, 2, [])
     assert [path.name for path in tmp_path.iterdir()] == ["0002"]
+
+
+def test_a_full_disk_is_named_although_a_library_calls_it_something_else(
+    tmp_path: Path,
+) -> None:
+    hidden = pl.exceptions.ComputeError("parquet: File out of specification")
+    assert reason(hidden, tmp_path) == str(hidden)
+    with no_file_over(10_000):
+        assert reason(hidden, tmp_path) == os.strerror(errno.EFBIG)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
