@@ -37,7 +37,7 @@ from .redaction import Redactor
 
 FOLD_EVERY_S = 180.0
 BEAT_EVERY_S = 30.0
-_WAITING_AFTER_S = 0.05
+WAITING_AFTER_S = 0.05
 
 _OPEN_AHEAD_FROM = 1000
 """Connections. Fewer are opened in no time when they are needed, and need not stand idle at a server before it has
@@ -239,7 +239,7 @@ async def _while_waiting(
     replied: anyio.Event, use: Callable[[], None], transport: Transport, ahead: Sequence[tuple[Endpoint, int]]
 ) -> None:
     """Use the time until the first reply, if it takes some."""
-    with anyio.move_on_after(_WAITING_AFTER_S):
+    with anyio.move_on_after(WAITING_AFTER_S):
         await replied.wait()
         return
     use()

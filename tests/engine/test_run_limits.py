@@ -46,7 +46,8 @@ def test_an_unknown_limit_is_found_with_few_rejections(hints: str, tmp_path: Pat
 
 def test_a_known_limit_meets_no_rejection(tmp_path: Path) -> None:
     with server(rpm=3000, burst=5) as url:
-        audit = Audit(tmp_path, url, molecules=60, in_flight=60, endpoint="requests_per_minute = 3000")
+        stated = "requests_per_minute = 3000\nburst = 5"
+        audit = Audit(tmp_path, url, molecules=60, in_flight=60, endpoint=stated)
         assert audit.make() == 0
         told = stats(url)
         assert (told["answered"], told["rejected_429"]) == (60, 0)

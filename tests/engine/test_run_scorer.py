@@ -16,7 +16,7 @@ import pytest
 from running_audits import Audit, environment, server, stats
 
 from molaudit.engine import settings as settings_file
-from molaudit.engine.audit import command, scorer_process
+from molaudit.engine.audit import command, live, scorer_process
 from molaudit.engine.audit.scorer_process import ScorerProcess
 from molaudit.engine.audit.unchanged import basis
 from molaudit.storage.locks import FileLock
@@ -52,6 +52,7 @@ def test_the_results_are_those_of_one_process_and_stand(
     with server() as quick:
         alone = Audit(tmp_path / "alone", quick, models=models, molecules=60)
         with monkeypatch.context() as patch:
+            patch.setattr(live, "WAITING_AFTER_S", 60.0)
             patch.setattr(ScorerProcess, "start", never)
             assert alone.make() == 0
         shown_alone = capsys.readouterr().out
