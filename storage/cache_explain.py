@@ -19,6 +19,10 @@ Cost = tuple[int, int]
 Differences = tuple[tuple[str, str, str], ...]
 
 
+class PreimageError(CacheError):
+    """The preimage that was asked for cannot be compared. The message does not say where it came from."""
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """How a call relates to what is stored: ``key`` of the nearest stored call, the fields that differ
@@ -36,6 +40,8 @@ def explain(cache: Cache, *, key: str | None = None, preimage: str | None = None
 
     Raises
     ------
+    PreimageError
+        If the preimage given is not JSON.
     CacheError
         If nothing is stored for the key, or the cache is empty.
     """
@@ -46,7 +52,10 @@ def explain(cache: Cache, *, key: str | None = None, preimage: str | None = None
                 f"cache {cache.path} holds no attempt for key {key}; give the call's preimage to compare"
             )
         return Explanation(key, (), cache.attempts([key]))
-    asked = _fields(preimage)
+    try:
+        asked = _fields(preimage)
+    except CacheError as error:
+        raise PreimageError(str(error)) from error
 
     def work(connection: Connection) -> tuple[Cost, str, Differences] | None:
         stored = connection.execute("SELECT key, preimage FROM calls")
@@ -67,8 +76,9 @@ def _compared(key: str, preimage: str, asked: dict[str, str]) -> tuple[Cost, str
 def _fields(preimage: str) -> dict[str, str]:
     try:
         return dict(_flat("", json.loads(preimage)))
-    except ValueError as error:
-        raise CacheError(f"a preimage is not JSON: {error}") from error
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise CacheError(f"a preimage is not JSON that can be compared: {reason}") from error
 
 
 def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -33,6 +33,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do the one action."""
-    from ..audit.cache_actions import ACTIONS
+    from molaudit.storage.cache_explain import PreimageError
 
-    return ACTIONS[args.action](args)
+    from ..audit.cache_actions import ACTIONS
+    from ..errors import InputError
+
+    try:
+        return ACTIONS[args.action](args)
+    except PreimageError as error:
+        raise InputError(f"{args.preimage or args.audit}: {error}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .options import whole_number
+from .options import MOST_KEPT, whole_number
 
 NARROW = ("benchmark", "n_label", "floor12", "floor23", "floor_hit1", "floor_hit3")
 """What a terminal of 80 columns has room for; the file has all columns."""
@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=whole_number(0), default=0, help="seed of the halves; default: 0")
     parser.add_argument(
-        "--repeats", type=whole_number(1), default=10_000, help="random halves; default: 10000"
+        "--repeats", type=whole_number(1, MOST_KEPT), default=10_000, help="random halves; default: 10000"
     )
     parser.add_argument(
         "--figures",

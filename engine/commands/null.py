@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .options import whole_number
+from .options import MOST, MOST_KEPT, whole_number
+
+MOST_WORKERS = 1024
+"""Each is a process of this machine."""
+
+MOST_CHUNKS = 10**6
+"""What the six digits of a chunk's file name number; each is a file."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--repeats", type=whole_number(1), default=1_000_000, help="default: 1000000")
     parser.add_argument(
-        "--chunk", type=whole_number(1), default=100_000, help="repeats a chunk; default: 100000"
+        "--chunk", type=whole_number(1, MOST_KEPT), default=100_000, help="repeats a chunk; default: 100000"
     )
     parser.add_argument("--seed", type=whole_number(0), default=0, help="default: 0")
     parser.add_argument(
@@ -30,16 +36,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--cluster",
+        type=_cluster,
         metavar="ADDRESS",
         help="a Dask scheduler, tcp://HOST:PORT, or local:N workers on this machine",
     )
 
 
+def _cluster(text: str) -> str:
+    """Check the number of ``local:N``; an address is checked by calling it."""
+    if text.startswith("local:"):
+        try:
+            whole_number(1, MOST_WORKERS)(text.removeprefix("local:"))
+        except argparse.ArgumentTypeError:
+            raise argparse.ArgumentTypeError(
+                f"found {text!r}; allowed: local:N with N from 1 to {MOST_WORKERS}, or tcp://HOST:PORT"
+            ) from None
+    return text
+
+
 def _shard(text: str) -> tuple[int, int]:
-    number, slash, total = text.partition("/")
-    if not (slash and number.isdigit() and total.isdigit() and 1 <= int(number) <= int(total)):
+    number, _, total = text.partition("/")
+    try:
+        found = int(number), int(total)
+    except ValueError:
+        found = 0, 0
+    if not 1 <= found[0] <= found[1] <= MOST:
         raise argparse.ArgumentTypeError(f"found {text!r}; allowed: I/N with 1 <= I <= N, such as 2/8")
-    return int(number), int(total)
+    return found
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,6 +77,11 @@ def run(args: argparse.Namespace) -> int:
     if len(args.source) > 1:
         raise SettingsError(
             f"null: found {len(args.source)} inputs; allowed: one, or merge FOLDER [FOLDER ...]"
+        )
+    if args.repeats > MOST_CHUNKS * args.chunk:
+        raise SettingsError(
+            f"--repeats {args.repeats} in chunks of {args.chunk}: found {-(-args.repeats // args.chunk)} chunks; "
+            f"allowed: {MOST_CHUNKS}. Give a larger --chunk or fewer --repeats"
         )
     return run_null(
         Path(args.source[0]),

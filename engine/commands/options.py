@@ -5,25 +5,38 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+MOST = 2**63 - 1
+"""What the kernels take as a seed or a count: a signed integer of 64 bits."""
 
-def whole_number(minimum: int) -> type[int]:
-    """Return a converter for whole numbers from ``minimum``."""
+MOST_KEPT = 10**8
+"""Draws whose results are in memory at once, 8 bytes each and some copies."""
+
+MOST_TRIALS = 2**53
+"""Denominators: the tails are computed in doubles, which hold all whole numbers up to here."""
+
+_NAMED = {MOST: "2^63 - 1", MOST_TRIALS: "2^53"}
+
+
+def whole_number(minimum: int, maximum: int = MOST) -> type[int]:
+    """Return a converter for whole numbers from ``minimum`` to ``maximum``."""
 
     def convert(text: str) -> int:
         try:
             value = int(text)
         except ValueError:
             value = minimum - 1
-        if value < minimum:
-            raise argparse.ArgumentTypeError(f"found {text!r}; allowed: a whole number from {minimum}")
+        if not minimum <= value <= maximum:
+            raise argparse.ArgumentTypeError(
+                f"found {text!r}; allowed: a whole number from {minimum} to {_NAMED.get(maximum, maximum)}"
+            )
         return value
 
     return convert  # type: ignore[return-value]
 
 
 def whole_numbers(text: str) -> list[int]:
-    """Convert ``15,30,50`` to a list of whole numbers from 1."""
-    return [whole_number(1)(part.strip()) for part in text.split(",")]
+    """Convert ``15,30,50`` to a list of numbers of trials."""
+    return [whole_number(1, MOST_TRIALS)(part.strip()) for part in text.split(",")]
 
 
 def fraction(text: str) -> float:
@@ -34,6 +47,17 @@ def fraction(text: str) -> float:
         value = 0.0
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"found {text!r}; allowed: a number between 0 and 1")
+    return value
+
+
+def rate(text: str) -> float:
+    """Convert a number of events a minute, such that the time between two is a time that a server can name."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.001 <= value <= 1e9:
+        raise argparse.ArgumentTypeError(f"found {text!r}; allowed: a number from 0.001 to 1000000000")
     return value
 
 

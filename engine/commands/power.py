@@ -7,6 +7,9 @@ from pathlib import Path
 
 from .options import fraction, whole_number, whole_numbers
 
+MOST_DRAWS = 10**7
+"""A draw is kept with its counts at every n that is tried, some hundred bytes."""
+
 
 def fractions(text: str) -> list[float]:
     """Convert ``0.01,0.05`` to a list of numbers between 0 and 1."""
@@ -40,7 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "or draws from the labels (blind); default: window",
     )
     parser.add_argument("--alpha", type=fraction, default=0.05, help="false discovery rate; default: 0.05")
-    parser.add_argument("--draws", type=whole_number(1), default=2000, help="simulated cells; default: 2000")
+    parser.add_argument(
+        "--draws", type=whole_number(1, MOST_DRAWS), default=2000, help="simulated cells; default: 2000"
+    )
     parser.add_argument("--seed", type=whole_number(0), default=0, help="seed of the draws; default: 0")
     parser.add_argument(
         "--out",
@@ -63,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from ..studies.power import RATES, SIZES, power_tables
     from ..terminal import plain_table
 
+    write = results.table_writer(args.out)
     read = imports.load_labels(args.labels)
     values = label_values(read.frame, "stripped")
     if args.benchmark is not None:
@@ -83,8 +89,8 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
     )
     beside = args.out.with_name(f"{args.out.stem}-n80{args.out.suffix}")
-    results.write_table(tables.power, args.out)
-    results.write_table(tables.n80, beside)
+    write(tables.power, args.out)
+    write(tables.n80, beside)
     console = Console()
     console.print(
         plain_table(tables.by_size(), f"Chance of a flag in a run of {args.cells} cells, and n for 80 %")

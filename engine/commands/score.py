@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .options import fraction, named_value, whole_number
+from .options import MOST_KEPT, fraction, named_value, whole_number
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -71,10 +71,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alpha", type=fraction, default=0.05, help="false discovery rate; default: 0.05")
     parser.add_argument("--seed", type=whole_number(0), default=0, help="seed of all resampling; default: 0")
     parser.add_argument(
-        "--repeats", type=whole_number(1), default=10_000, help="halves of the mode floor; default: 10000"
+        "--repeats",
+        type=whole_number(1, MOST_KEPT),
+        default=10_000,
+        help="halves of the mode floor; default: 10000",
     )
     parser.add_argument(
-        "--resamples", type=whole_number(1), default=2_000, help="bootstrap resamples; default: 2000"
+        "--resamples",
+        type=whole_number(1, MOST_KEPT),
+        default=2_000,
+        help="bootstrap resamples; default: 2000",
     )
 
 

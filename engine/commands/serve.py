@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .options import whole_number
+from .options import rate, whole_number
 
 HINTS = ("openai", "retry-after", "retry-after-ms", "none")
 
@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--host", default="127.0.0.1", help="address to listen on; default: this machine only"
     )
     parser.add_argument(
-        "--port", type=whole_number(0), default=8123, help="port, 0 for any free one; default: 8123"
+        "--port", type=whole_number(0, 65_535), default=8123, help="port, 0 for any free one; default: 8123"
     )
     parser.add_argument(
         "--latency",
@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="1.0, lognormal:MEDIAN,SIGMA or uniform:LOW,HIGH; default: 0",
     )
     parser.add_argument(
-        "--rpm", type=float, metavar="N", help="requests allowed in a minute; the rest get 429"
+        "--rpm", type=rate, metavar="N", help="requests allowed in a minute; the rest get 429"
     )
     parser.add_argument(
         "--burst", type=whole_number(1), default=1, metavar="N", help="requests allowed at once; default: 1"

@@ -14,7 +14,9 @@ import polars as pl
 import pytest
 from shared_data import DATA, needs_data
 
+import molaudit
 from molaudit.engine import cli
+from molaudit.engine.errors import SettingsError
 
 MOLECULES = [f"mol{i}" for i in range(40)]
 LABELS = [f"{1.11 + 0.317 * i:.2f}" for i in range(40)]
@@ -299,3 +301,25 @@ def test_output_to_a_full_disk_is_one_message(say: Say) -> None:
     assert done.returncode == 1
     assert done.stderr.splitlines()[0] == "molaudit floors: cannot write: No space left on device"
     assert "Traceback" not in done.stderr
+
+
+def test_kind_of_the_power_file_is_refused_before_the_simulation(
+    say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def simulate(*_: object, **__: object) -> None:
+        raise AssertionError("the work that would be lost has begun")
+
+    monkeypatch.setattr("molaudit.engine.studies.power.power_tables", simulate)
+    code, _, err = say("power", "lab.csv", "--out", "power.xlsx")
+    assert code == 2
+    assert err == "molaudit power: power.xlsx: unknown kind of table. Allowed: .csv, .parquet.\n"
+
+
+def test_largest_seed_is_a_seed(say: Say) -> None:
+    code, _, err = score(say, "ans.csv", "lab.csv", "--seed", str(2**63 - 1))
+    assert (code, err) == (0, "")
+
+
+def test_seed_beyond_the_kernels_is_refused_by_the_api() -> None:
+    with pytest.raises(SettingsError, match=r"seed: found 10+; allowed: a whole number from 0 to 2\^63 - 1"):
+        molaudit.score(pl.DataFrame(), pl.DataFrame(), seed=10**30)
