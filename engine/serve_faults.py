@@ -54,6 +54,9 @@ def draw(seed: int, number: int, purpose: int) -> float:
     return float(state >> 11) * 2.0**-53
 
 
+_LONGEST_S = 1e9
+
+
 @dataclass(frozen=True, slots=True)
 class Latency:
     """How long a reply takes: ``fixed`` seconds, ``lognormal`` (median, sigma) or ``uniform`` (low, high)."""
@@ -66,7 +69,7 @@ class Latency:
         """Turn a draw from [0, 1) into seconds."""
         if self.kind == "lognormal":
             bounded = min(max(uniform, 2.0**-54), 1 - 2.0**-53)
-            return self.first * math.exp(self.second * _NORMAL.inv_cdf(bounded))
+            return min(_LONGEST_S, self.first * math.exp(min(self.second * _NORMAL.inv_cdf(bounded), 700.0)))
         if self.kind == "uniform":
             return self.first + (self.second - self.first) * uniform
         return self.first

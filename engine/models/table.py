@@ -242,7 +242,7 @@ def _controls(
 
 def _filled(template: Mapping[str, Any], level: str) -> dict[str, Any]:
     """The template with "$" replaced by the level and "$int" by its number."""
-    values = {"$": level, "$int": int(level) if level.isdigit() else None}
+    values = {"$": level, "$int": int(level) if level.isdecimal() else None}
     return merged(
         {
             key: _filled(value, level)

@@ -38,7 +38,7 @@ def connect(address: str) -> Iterator[Client]:
         raise SettingsError("--cluster needs Dask: pip install 'molaudit[cluster]'") from error
     if address.startswith("local:"):
         count = address.removeprefix("local:")
-        if not count.isdigit() or int(count) < 1:
+        if not count.isdecimal() or int(count) < 1:
             raise SettingsError(
                 f"--cluster: found {address!r}; allowed: local:N with N from 1, or tcp://HOST:PORT"
             )

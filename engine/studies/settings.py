@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from ..errors import SettingsError
@@ -23,6 +24,18 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "match": get_args(Match),
     "correction": get_args(Correction),
 }
+
+
+MOST_KEPT = 10**8
+"""Draws whose results are in memory at once, 8 bytes each and some copies."""
+
+
+def _is_whole(value: object, least: int, most: int) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and least <= int(value) <= most
+
+
+def _is_between_0_and_1(value: object) -> bool:
+    return isinstance(value, Real) and 0 < float(value) < 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +65,18 @@ class ScoreSettings:
             value = getattr(self, name)
             if value not in allowed and not (name == "samples" and value is None):
                 raise SettingsError(f"{name}: found {value!r}; allowed: {', '.join(allowed)}")
-        if not 0 < self.alpha < 1:
+        if not _is_between_0_and_1(self.alpha):
             raise SettingsError(f"alpha: found {self.alpha!r}; allowed: a number between 0 and 1")
         for name in ("repeats", "resamples"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"{name}: found {getattr(self, name)!r}; allowed: a whole number from 1")
+            if not _is_whole(getattr(self, name), 1, MOST_KEPT):
+                raise SettingsError(
+                    f"{name}: found {getattr(self, name)!r}; allowed: a whole number from 1 to {MOST_KEPT}"
+                )
         if isinstance(self.several_values, str):
             raise SettingsError(
                 f"several_values: found {self.several_values!r}; allowed: a list of benchmarks"
             )
-        if not 0 <= self.seed < 2**63:
+        if not _is_whole(self.seed, 0, 2**63 - 1):
             raise SettingsError(f"seed: found {self.seed!r}; allowed: a whole number from 0 to 2^63 - 1")
 
     @property

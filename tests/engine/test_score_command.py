@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -318,6 +320,16 @@ def test_kind_of_the_power_file_is_refused_before_the_simulation(
 def test_largest_seed_is_a_seed(say: Say) -> None:
     code, _, err = score(say, "ans.csv", "lab.csv", "--seed", str(2**63 - 1))
     assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("repeats", 10**20), ("repeats", 2.5), ("repeats", math.nan), ("repeats", None), ("resamples", 10**20),
+     ("resamples", True), ("seed", 1.5), ("seed", "1"), ("alpha", "x"), ("alpha", math.nan)],
+)  # fmt: skip
+def test_settings_of_a_wrong_kind_are_refused_by_the_api(name: str, value: Any) -> None:
+    with pytest.raises(SettingsError, match=f"{name}: found .*; allowed: a (whole )?number"):
+        molaudit.score(pl.DataFrame(), pl.DataFrame(), **{name: value})
 
 
 def test_seed_beyond_the_kernels_is_refused_by_the_api() -> None:

@@ -58,7 +58,10 @@ def test_latencies_follow_their_distributions() -> None:
     assert stats.kstest(lognormal, stats.lognorm(s=0.5, scale=2.0).cdf).pvalue > ALPHA
     assert stats.kstest(uniform, stats.uniform(1, 2).cdf).pvalue > ALPHA
     assert {parse_latency("0.25").seconds(u) for u in draws} == {0.25}
-    assert all(math.isfinite(parse_latency("lognormal:1,1").seconds(u)) for u in (0.0, 1 - 2.0**-53))
+    for spread in ("1,1", "1,1000", "1e300,1e300"):
+        assert all(
+            math.isfinite(parse_latency(f"lognormal:{spread}").seconds(u)) for u in (0.0, 1 - 2.0**-53)
+        )
 
 
 def test_draws_differ_by_seed_number_and_purpose_and_are_golden() -> None:
