@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import os
-import select
+import selectors
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -99,6 +99,7 @@ class ScorerProcess:
                 return bool(message["written"])
             if "warning" in message:
                 warn(str(message["warning"]))
+        self._process.kill()  # it must not hold the cache for which the run would wait
         return None
 
     def __enter__(self) -> Self:
@@ -120,10 +121,13 @@ def _is_ordinary(path: Path) -> bool:
 def _messages(descriptor: int) -> Iterator[dict[str, Any]]:
     """What the other side says, line by line, until it ends or has said nothing for too long."""
     received = b""
-    while select.select([descriptor], [], [], PATIENCE_S)[0] and (piece := os.read(descriptor, 65_536)):
-        *lines, received = (received + piece).split(b"\n")
-        for line in lines:
-            with suppress(ValueError):  # a start-up file of the user's may print anything
-                message = json.loads(line)
-                if isinstance(message, dict):
-                    yield message
+    # Not select.select, which knows the first 1,024 descriptors only.
+    with selectors.DefaultSelector() as selector:
+        selector.register(descriptor, selectors.EVENT_READ)
+        while selector.select(PATIENCE_S) and (piece := os.read(descriptor, 65_536)):
+            *lines, received = (received + piece).split(b"\n")
+            for line in lines:
+                with suppress(ValueError):  # a start-up file of the user's may print anything
+                    message = json.loads(line)
+                    if isinstance(message, dict):
+                        yield message
