@@ -32,6 +32,7 @@ from ..scheduling.stops import StopRequest, stop_on_signals
 from ..scheduling.summaries import RunSummary
 from ..settings import Settings, api_key
 from ..settings_schema import LIMITS
+from .large_pages import use_large_pages
 from .pricing import prices
 from .redaction import Redactor
 
@@ -243,6 +244,7 @@ async def _while_waiting(
         await replied.wait()
         return
     use()
+    await anyio.to_thread.run_sync(use_large_pages)
     async with anyio.create_task_group() as opening:
         for endpoint, count in ahead:
             opening.start_soon(transport.open_ahead, endpoint, count)
