@@ -9,8 +9,9 @@ from ..models.records import Call, Outcome
 _AFTER_SUCCESS = 10
 """Once a scope has answered, so many times more errors in a row are needed: a key was withdrawn in the night, say."""
 
-_LASTING = frozenset({Outcome.REJECTED, Outcome.MALFORMED})
-"""Errors that do not pass by themselves. The others may be an outage, in which all calls in flight fail together."""
+_LASTING = frozenset({Outcome.REJECTED, Outcome.MALFORMED, Outcome.UNREACHABLE})
+"""Errors that do not pass by themselves, or (the last) are final only when they have not passed for minutes.
+The others may be an outage, in which all calls in flight fail together."""
 
 _WHOLE_MODEL = frozenset({401, 403, 404})
 """Statuses that speak of the account or the model and not of what was asked: no effort of the model can succeed."""

@@ -192,7 +192,7 @@ async def test_a_network_that_stays_away_ends_the_run(bench):
 
     summary = await bench.run(bench.provider(answer), bench.calls(5000), PoolLimits(in_flight=50))
     assert summary.answered == 100
-    assert 600 <= summary.elapsed_s < 1500
+    assert 600 <= summary.elapsed_s < 900
     assert "dns" in {stop.reason for stop in summary.stopped}
 
 
