@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stored_attempts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,19 +26,8 @@ from molaudit.storage.segments import read_segment, segments, sessions, set_asid
 
 
 def attempt(key: str = "0" * 32, **changes: Any) -> StoredAttempt:
-    fields: dict[str, Any] = {
-        "key": key,
-        "attempt": 1,
-        "endpoint": "local",
-        "identity": "http://127.0.0.1:1/v1",
-        "model": "m",
-        "effort": "standard",
-        "repeat": 0,
-        "outcome": "answered",
-        "started_at": 1.0,
-        "latency_s": 0.5,
-    }
-    return StoredAttempt(**{**fields, **changes})
+    """An attempt without a reply."""
+    return stored_attempts.attempt(key, **{"http_status": None, "body": None, **changes})
 
 
 def written(folder: Path, *attempts: StoredAttempt) -> Path:

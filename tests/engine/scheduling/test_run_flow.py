@@ -25,6 +25,19 @@ def price(_call, usage):
     return ((usage.input_tokens or 0) + (usage.output_tokens or 0)) / 1000
 
 
+class CountedPlan:
+    """A plan of 15,000 calls that knows how far it has been read."""
+
+    def __init__(self, bench):
+        self.read = 0
+        self._bench = bench
+
+    def __iter__(self):
+        for number in range(15_000):
+            self.read += 1
+            yield self._bench.call(number)
+
+
 async def test_an_empty_plan_is_complete_at_once(bench):
     summary = await bench.run(bench.provider(), [])
     assert (summary.read, summary.attempts, summary.exit_code, summary.elapsed_s) == (0, 0, 0, 0.0)
@@ -113,14 +126,7 @@ async def test_a_first_call_that_fails_is_repeated_before_its_siblings_go(bench)
 
 
 async def test_tasks_follow_the_calls_in_flight_and_not_the_plan(bench):
-    read = 0
-
-    def plan():
-        nonlocal read
-        for number in range(15_000):
-            read += 1
-            yield bench.call(number)
-
+    plan = CountedPlan(bench)
     most_tasks = most_ahead = answered = 0
 
     def record(_attempt):
@@ -128,9 +134,9 @@ async def test_tasks_follow_the_calls_in_flight_and_not_the_plan(bench):
         answered += 1
         if answered % 97 == 0:
             most_tasks = max(most_tasks, trio.lowlevel.current_statistics().tasks_living)
-            most_ahead = max(most_ahead, read - answered)
+            most_ahead = max(most_ahead, plan.read - answered)
 
-    summary = await bench.run(bench.provider(), plan(), PoolLimits(in_flight=50), record=record)
+    summary = await bench.run(bench.provider(), plan, PoolLimits(in_flight=50), record=record)
     assert summary.answered == 15_000
     assert most_tasks <= 50 + 12
     assert most_ahead <= 10_000
@@ -138,20 +144,13 @@ async def test_tasks_follow_the_calls_in_flight_and_not_the_plan(bench):
 
 async def test_a_call_for_each_slot_is_ready_when_the_first_reply_comes(bench):
     """Each read takes time; while the first call is out there is time, and afterwards there may be none."""
-    read = 0
-
-    def plan():
-        nonlocal read
-        for number in range(15_000):
-            read += 1
-            yield bench.call(number)
-
+    plan = CountedPlan(bench)
     ahead: list[int] = []
 
     def record(_attempt):
-        ahead.append(read - len(ahead))
+        ahead.append(plan.read - len(ahead))
 
-    await bench.run(bench.provider(), plan(), PoolLimits(in_flight=2000), record=record)
+    await bench.run(bench.provider(), plan, PoolLimits(in_flight=2000), record=record)
     assert 2000 <= ahead[0] <= 2200
     assert max(ahead) <= 2000 + 2200
 
