@@ -55,6 +55,7 @@ def draw(seed: int, number: int, purpose: int) -> float:
 
 
 _LONGEST_S = 1e9
+"""A wide distribution has times beyond any float: longer than anybody waits is long enough."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .options import MOST_KEPT, whole_number
+from ..studies.settings import MOST_KEPT
+from .options import whole_number
 
 NARROW = ("benchmark", "n_label", "floor12", "floor23", "floor_hit1", "floor_hit3")
 """What a terminal of 80 columns has room for; the file has all columns."""

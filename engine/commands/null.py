@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .options import MOST, MOST_KEPT, whole_number
+from ..studies.settings import MOST_KEPT
+from .options import MOST, whole_number
 
 MOST_WORKERS = 1024
 """Each is a process of this machine."""

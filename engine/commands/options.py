@@ -8,9 +8,6 @@ from pathlib import Path
 MOST = 2**63 - 1
 """What the kernels take as a seed or a count: a signed integer of 64 bits."""
 
-MOST_KEPT = 10**8
-"""Draws whose results are in memory at once, 8 bytes each and some copies."""
-
 MOST_TRIALS = 2**53
 """Denominators: the tails are computed in doubles, which hold all whole numbers up to here."""
 

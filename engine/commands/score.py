@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .options import MOST_KEPT, fraction, named_value, whole_number
+from ..studies.settings import MOST_KEPT
+from .options import fraction, named_value, whole_number
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
