@@ -9,9 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from molaudit.engine import settings
-from molaudit.engine.plan import BenchmarkItems, Item, Plan
-from molaudit.engine.prompts_zero_shot import zero_shot
+from molaudit.engine.audit import inputs
 
 MAX_OUTPUT_TOKENS = 256
 UNIT = "deg C"
@@ -110,13 +108,7 @@ def point(workload: Workload, files: Files, base_url: str) -> None:
 def write_bodies(workload: Workload, files: Files) -> Path:
     """Write the request bodies that our engine sends for a workload, one a line, as its own plan makes them."""
     point(workload, files, "http://127.0.0.1:1/v1")
-    parsed = settings.load(files.audit)
-    items = {}
-    for own in parsed.benchmarks:
-        assert own.file is not None
-        frame = pl.read_csv(own.file, infer_schema=False).select("molecule", "smiles")
-        items[own.name] = BenchmarkItems(own.property or "", own.unit or "", frame)
-    plan = Plan(parsed, items, _prompt)
+    plan = inputs.load(files.audit).plan
     path = files.folder / "bodies.jsonl"
     with path.open("wb") as file:
         for call in plan.calls():
@@ -137,7 +129,3 @@ def write_work(base_url: str, bodies: Path, in_flight: int, retries: int | None,
     }
     path.write_text(json.dumps(work), encoding="utf-8")
     return path
-
-
-def _prompt(item: Item) -> tuple[str, str]:
-    return zero_shot(item.property, item.unit, item.molecule, item.smiles)

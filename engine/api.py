@@ -11,7 +11,7 @@ import polars as pl
 
 from molaudit.storage import imports
 
-from .studies.retrieval import score_frames
+from .studies.retrieval import CELL_COLUMNS, Scored, score_frames
 from .studies.settings import AnswerFigures, Correction, Figures, Match, Protocol, Samples, ScoreSettings
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class Scores:
         BLAKE2b digest of every file that was read.
     rows_left_out
         Rows of the input tables that could not be used at all, by reason.
+    tables
+        Of a run with tasks, by the name of their file.
     """
 
     cells: pl.DataFrame
@@ -54,6 +56,29 @@ class Scores:
     operating_level: float
     inputs: Mapping[str, str] = field(default_factory=dict)
     rows_left_out: Mapping[str, int] = field(default_factory=dict)
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        scored: Scored | None,
+        settings: ScoreSettings,
+        *,
+        before: Sequence[str] = (),
+        after: Sequence[str] = (),
+        tables: Mapping[str, pl.DataFrame] | None = None,
+    ) -> Scores:
+        """The scores of a run, with notes of what came before and after; ``scored`` is None without benchmarks."""
+        empty = pl.DataFrame(schema=dict.fromkeys(CELL_COLUMNS, pl.Null()))
+        return cls(
+            cells=empty if scored is None else scored.cells,
+            pairs=pl.DataFrame() if scored is None else scored.pairs,
+            floors=pl.DataFrame() if scored is None else scored.floors,
+            notes=(*before, *(() if scored is None else scored.notes), *after),
+            settings=settings,
+            operating_level=0.0 if scored is None else scored.operating_level,
+            tables=tables or {},
+        )
 
     def write(self, folder: str | Path) -> None:
         """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv`` and ``run.json``."""

@@ -8,7 +8,7 @@ concurrency, limits, proxies) is not an argument of anything here.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
@@ -16,12 +16,15 @@ from typing import Any
 from .errors import SettingsError
 from .models.dialects.common import Request
 from .models.dialects.registry import dialect
-from .models.records import Call, Endpoint
+from .models.records import Call, Endpoint, Message, Role
 
 SCHEMA = 1
 """The version of the preimage; a change of its meaning must change the keys."""
 
-_SYSTEM, _USER = "@@molaudit-system@@", "@@molaudit-user@@"
+_MARK = "@@molaudit-text-{}@@"
+
+_Pattern = tuple[tuple[bytes, ...], tuple[int, ...]]
+"""The bytes before, between and behind the texts of a body, and the order in which the texts stand there."""
 
 
 def canonical(value: object) -> bytes:
@@ -71,48 +74,61 @@ def quoted(text: str) -> bytes:
 
 
 class Template:
-    """The body of one (model, effort) with the two texts left out: bytes are joined instead of encoded.
+    """The body of one (model, effort) with the texts left out: bytes are joined instead of encoded.
 
     It gives the bytes of the slow way, `canonical(dialect.encode(...))`, at a fraction of its time.
-    """
 
-    __slots__ = ("_encode", "_parts", "_request", "path")
+    Parameters
+    ----------
+    dialect_name
+        Name of the dialect.
+    request
+        A request whose messages do not matter.
+
+    Raises
+    ------
+    SettingsError
+        The body is not JSON.
+    """
 
     def __init__(self, dialect_name: str, request: Request) -> None:
         self._encode = dialect(dialect_name).encode
         self._request = request
-        self._parts: dict[bool, tuple[tuple[bytes, ...], bool] | None] = {}
+        self._parts: dict[tuple[Role, ...], _Pattern | None] = {}
         self.path = self._encode(request)[0]
 
-    def body(self, system: bytes, user: bytes) -> bytes:
-        """The canonical body for two texts, each as `quoted` gives it."""
-        has_system = system != b'""'
-        if has_system not in self._parts:
-            self._parts[has_system] = self._split(has_system)
-        known = self._parts[has_system]
+    def body(self, roles: tuple[Role, ...], texts: Sequence[bytes]) -> bytes:
+        """The canonical body of a conversation: who speaks, and each text as `quoted` gives it."""
+        if roles not in self._parts:
+            self._parts[roles] = self._split(roles)
+        known = self._parts[roles]
         if known is None:
-            return self._slow(json.loads(system), json.loads(user))
-        parts, system_first = known
-        if not has_system:
-            return parts[0] + user + parts[1]
-        first, second = (system, user) if system_first else (user, system)
-        return parts[0] + first + parts[1] + second + parts[2]
+            return self._slow(roles, [json.loads(text) for text in texts])
+        between, order = known
+        parts = [between[0]]
+        for place, behind in zip(order, between[1:], strict=True):
+            parts += (texts[place], behind)
+        return b"".join(parts)
 
-    def _slow(self, system: str, user: str) -> bytes:
-        return canonical(self._encode(replace(self._request, system=system, user=user))[1])
+    def _slow(self, roles: tuple[Role, ...], texts: Sequence[str]) -> bytes:
+        messages = tuple(map(Message, roles, texts))
+        return canonical(self._encode(replace(self._request, messages=messages))[1])
 
-    def _split(self, has_system: bool) -> tuple[tuple[bytes, ...], bool] | None:
-        """The bytes around the texts; None if extra_body changes the prompt, so that they cannot be told apart."""
-        pattern = self._slow(_SYSTEM if has_system else "", _USER)
-        marks = [quoted(_USER)] + ([quoted(_SYSTEM)] if has_system else [])
-        if any(pattern.count(mark) != 1 for mark in marks):
+    def _split(self, roles: tuple[Role, ...]) -> _Pattern | None:
+        """The bytes around the texts; None where they cannot be told apart: the body leaves one out, joins two, or
+        extra_body puts others in their place.
+        """
+        marks = [_MARK.format(place) for place in range(len(roles))]
+        pattern = self._slow(roles, marks)
+        coded = [quoted(mark) for mark in marks]
+        if any(pattern.count(one) != 1 for one in coded):
             return None
-        marks.sort(key=pattern.index)
-        parts: list[bytes] = []
-        for mark in marks:
-            before, _, pattern = pattern.partition(mark)
-            parts.append(before)
-        return (*parts, pattern), marks[0] == quoted(_SYSTEM)
+        order = sorted(range(len(coded)), key=lambda place: pattern.index(coded[place]))
+        between: list[bytes] = []
+        for place in order:
+            before, _, pattern = pattern.partition(coded[place])
+            between.append(before)
+        return (*between, pattern), tuple(order)
 
 
 def body_of(call: Call) -> Mapping[str, Any]:

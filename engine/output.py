@@ -44,6 +44,8 @@ def write_scores(scores: Scores, folder: Path, more: Mapping[str, Any] | None = 
     results.write_parquet(scores.cells, folder / "cells.parquet")
     results.write_parquet(scores.pairs, folder / "pairs.parquet")
     results.write_csv(scores.floors, folder / "floors.csv")
+    for name, table in scores.tables.items():
+        results.write_csv(table, folder / f"{name}.csv")
     results.write_json(
         {
             "settings": scores.settings.as_dict(),

@@ -3,24 +3,20 @@
 A plan of any size holds the prompts of nothing: calls are made lazily, molecules outermost and models innermost, so
 that the models of a pool advance together and a run that stops early has asked all of them about the same molecules.
 
-The sample of a benchmark is the molecules with the smallest hashes of (seed, benchmark, molecule). It depends
-neither on the order of rows nor on other benchmarks, and a larger sample contains a smaller one, so raising
-``molecules`` later asks only for what is new.
+What is asked is none of its business: a `Block` brings the conversations, made one by one, of an arm or a task.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
-
-import polars as pl
 
 from . import calls
 from .errors import InputError, SettingsError
-from .models.records import Call
-from .plan_models import Asked, resolve
+from .models.records import Call, Messages, Role, question
+from .plan_models import Asked
 from .settings import Settings
 
 BYTES_PER_TOKEN = 3.5
@@ -31,27 +27,37 @@ OVERHEAD_TOKENS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class BenchmarkItems:
-    """A benchmark as a plan needs it; its frame has the text columns ``molecule`` (unique) and ``smiles``."""
+class Block:
+    """Questions that are put to the same models: what an arm asks about one benchmark, or a task under a condition.
 
-    property: str
-    unit: str
-    frame: pl.DataFrame
+    Attributes
+    ----------
+    arm, benchmark, condition
+        What the questions are about, as tables name it; ``benchmark`` is the task's name where it is one.
+    ids
+        What each question is about: the molecule, or the task's sample.
+    messages
+        The conversation of the question of a number, made when it is asked for. A ValueError says why it cannot be.
+    asked
+        The models, each at an effort.
+    samples
+        How often each question is put.
+    task
+        The task whose questions they are; empty for the retrieval audit.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One molecule to be asked about, under one condition."""
-
+    arm: str
     benchmark: str
-    property: str
-    unit: str
-    molecule: str
-    smiles: str | None
     condition: str
+    ids: Sequence[str]
+    messages: Callable[[int], Messages]
+    asked: tuple[Asked, ...]
+    samples: int = 1
+    task: str = ""
 
-
-Prompt = Callable[[Item], tuple[str, str]]
+    def __len__(self) -> int:
+        """The number of calls."""
+        return len(self.ids) * len(self.asked) * self.samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,128 +76,134 @@ class Plan:
     ----------
     settings
         A validated audit.toml.
-    benchmarks
-        By the names that the settings give them. Files are not read here.
-    prompt
-        Gives the system and the user text of a molecule. The system text may be empty.
+    blocks
+        What is asked of whom.
 
     Raises
     ------
-    SettingsError
-        If a model cannot be asked as the settings say (`plan_models.resolve`), or a benchmark is not given.
     InputError
-        If a benchmark names a molecule twice; later, if ``prompt`` refuses a molecule.
+        If a block asks about the same thing twice; later, if a question cannot be put.
     """
 
-    def __init__(self, settings: Settings, benchmarks: Mapping[str, BenchmarkItems], prompt: Prompt) -> None:
+    def __init__(self, settings: Settings, blocks: Sequence[Block]) -> None:
         self.settings = settings
-        self.asked = resolve(settings)
+        self.blocks = tuple(blocks)
+        for block in self.blocks:
+            _refuse_twice(block)
+        unique = {one.lane: one for block in self.blocks for one in block.asked}
+        self.asked = tuple(unique.values())
         self.endpoints = {one.name: one.record() for one in settings.endpoints}
-        self._prompt = prompt
-        self._lanes = tuple(self._lane(one) for one in self.asked)
-        self._samples = {one.name: self._sample(one.name, benchmarks) for one in settings.benchmarks}
-        self._benchmarks = benchmarks
+        most = max((block.samples for block in self.blocks), default=1)
+        self._lanes = {name: _lane(one, most) for name, one in unique.items()}
+        # Only blocks about one thing under one condition can hold the same call; then each is made once.
+        places = [(block.benchmark, block.condition) for block in self.blocks]
+        self._shared = len(set(places)) < len(places)
 
     def __len__(self) -> int:
-        """The number of calls."""
-        return self.items * len(self._lanes) * self.settings.run.samples
+        """The number of rows: calls, each counted for every arm that it belongs to."""
+        return sum(map(len, self.blocks))
 
     @property
     def items(self) -> int:
-        """The number of questions: molecules times conditions."""
-        return sum(map(len, self._samples.values())) * len(self.settings.run.conditions)
+        """The number of questions, each counted for every arm."""
+        return sum(len(block.ids) for block in self.blocks)
 
     @property
     def pools(self) -> tuple[str, ...]:
         """The limit pools in use, in the order of the settings."""
         return tuple(dict.fromkeys(one.endpoint.pool for one in self.asked))
 
-    def questions(self) -> Iterator[Item]:
-        """Every question once: the i-th molecule of each benchmark before the next of any."""
-        longest = max(map(len, self._samples.values()), default=0)
-        for index in range(longest):
-            for name, sample in self._samples.items():
-                if index < len(sample):
-                    molecule, smiles = sample[index]
-                    items = self._benchmarks[name]
-                    for condition in self.settings.run.conditions:
-                        yield Item(name, items.property, items.unit, molecule, smiles, condition)
+    def questions(self) -> Iterator[tuple[Block, int]]:
+        """Every question once: the i-th of each block before the next of any."""
+        for index in range(max((len(block.ids) for block in self.blocks), default=0)):
+            for block in self.blocks:
+                if index < len(block.ids):
+                    yield block, index
 
     def calls(self, pool: str | None = None) -> Iterator[Call]:
-        """The calls, of one pool or of all, in an order that is the same each time."""
-        lanes = [one for one in self._lanes if pool is None or one.asked.endpoint.pool == pool]
-        if not lanes:
+        """The calls, of one pool or of all, each once, in an order that is the same each time."""
+        if not self._shared:
+            yield from (call for _, call in self.rows(pool))
             return
+        made: set[bytes] = set()
+        for _, call in self.rows(pool):
+            key = bytes.fromhex(call.key)
+            if key not in made:
+                made.add(key)
+                yield call
+
+    def rows(self, pool: str | None = None) -> Iterator[tuple[Block, Call]]:
+        """Each call with the block that asks for it; a call that two arms share comes once for each."""
+        lanes = {
+            id(block): [
+                self._lanes[one.lane] for one in block.asked if pool is None or one.endpoint.pool == pool
+            ]
+            for block in self.blocks
+        }
         digest = calls.digest
-        for item in self.questions():
-            system, user = self._texts(item)
-            tokens = input_tokens(system, user)
-            bodies = [lane.template.body(system, user) for lane in lanes]
-            for repeat in range(self.settings.run.samples):
-                for lane, body in zip(lanes, bodies, strict=True):
+        for block, index in self.questions():
+            mine = lanes[id(block)]
+            if not mine:
+                continue
+            roles, texts = _texts(block, index)
+            tokens = input_tokens(texts)
+            bodies = [lane.template.body(roles, texts) for lane in mine]
+            for repeat in range(block.samples):
+                for lane, body in zip(mine, bodies, strict=True):
                     asked = lane.asked
-                    yield Call(
-                        key=digest(b'{"body":' + body + lane.tails[repeat]),
-                        endpoint=asked.endpoint.name,
-                        path=lane.template.path,
-                        body=body,
-                        model=asked.model.name,
-                        benchmark=item.benchmark,
-                        molecule=item.molecule,
-                        condition=item.condition,
-                        effort=asked.effort.label,
-                        repeat=repeat,
-                        input_tokens=tokens,
-                        output_tokens=asked.max_output_tokens,
-                        timeout_s=asked.timeout_s,
+                    yield (
+                        block,
+                        Call(
+                            key=digest(b'{"body":' + body + lane.tails[repeat]),
+                            endpoint=asked.endpoint.name,
+                            path=lane.template.path,
+                            body=body,
+                            model=asked.model.name,
+                            benchmark=block.benchmark,
+                            molecule=block.ids[index],
+                            condition=block.condition,
+                            effort=asked.effort.label,
+                            repeat=repeat,
+                            input_tokens=tokens,
+                            output_tokens=asked.max_output_tokens,
+                            timeout_s=asked.timeout_s,
+                        ),
                     )
 
     def preimage(self, call: Call) -> bytes:
         """What the key of a call digests, to be stored beside it."""
         return calls.preimage(call, self.endpoints[call.endpoint])
 
-    def prompt_tokens(self) -> int:
-        """The estimated input tokens of asking every question once."""
-        return sum(input_tokens(*self._texts(item)) for item in self.questions())
 
-    def _texts(self, item: Item) -> tuple[bytes, bytes]:
-        """The two texts of a question, in JSON."""
-        try:
-            system, user = self._prompt(item)
-            return calls.quoted(system), calls.quoted(user)
-        except (ValueError, SettingsError) as error:
-            raise InputError(
-                f"benchmark {item.benchmark!r}, molecule {item.molecule!r}: cannot be asked: {error}"
-            ) from error
-
-    def _lane(self, asked: Asked) -> _Lane:
-        template = calls.Template(asked.endpoint.dialect, asked.request("", ""))
-        repeats = range(self.settings.run.samples)
-        tails = tuple(calls.preimage_tail(asked.endpoint, template.path, repeat) for repeat in repeats)
-        return _Lane(asked, template, tails)
-
-    def _sample(
-        self, name: str, benchmarks: Mapping[str, BenchmarkItems]
-    ) -> tuple[tuple[str, str | None], ...]:
-        if name not in benchmarks:
-            raise SettingsError(
-                f"benchmark {name!r} is not loaded; loaded: {', '.join(benchmarks) or 'none'}"
-            )
-        frame = benchmarks[name].frame
-        twice = frame.filter(pl.col("molecule").is_duplicated())
-        if len(twice):
-            raise InputError(f"benchmark {name!r} has the molecule {twice['molecule'][0]!r} twice")
-        own = next(one for one in self.settings.benchmarks if one.name == name)
-        wanted = own.molecules or self.settings.run.molecules or len(frame)
-        rows = zip(frame["molecule"].to_list(), frame["smiles"].to_list(), strict=True)
-        seed = self.settings.run.seed
-        return tuple(sorted(rows, key=lambda row: _rank(seed, name, row[0]))[:wanted])
+def prompt_tokens(block: Block) -> int:
+    """The estimated input tokens of asking every question of a block once."""
+    return sum(input_tokens(_texts(block, index)[1]) for index in range(len(block.ids)))
 
 
-def input_tokens(system: bytes, user: bytes) -> int:
-    """The estimated tokens of a prompt, from its two texts in JSON (quotes and escapes counted: a few bytes)."""
-    return math.ceil((len(system) + len(user) - 4) / BYTES_PER_TOKEN) + OVERHEAD_TOKENS
+def _texts(block: Block, index: int) -> tuple[tuple[Role, ...], list[bytes]]:
+    """Who speaks in a question, and the texts in JSON."""
+    try:
+        messages = block.messages(index)
+        return tuple(one.role for one in messages), [calls.quoted(one.text) for one in messages]
+    except (ValueError, SettingsError) as error:
+        raise InputError(
+            f"benchmark {block.benchmark!r}, molecule {block.ids[index]!r}: cannot be asked: {error}"
+        ) from error
 
 
-def _rank(seed: int, benchmark: str, molecule: str) -> bytes:
-    return blake2b(calls.canonical([seed, benchmark, molecule]), digest_size=16).digest()
+def _lane(asked: Asked, repeats: int) -> _Lane:
+    template = calls.Template(asked.endpoint.dialect, asked.request(question("", "")))
+    tails = tuple(calls.preimage_tail(asked.endpoint, template.path, repeat) for repeat in range(repeats))
+    return _Lane(asked, template, tails)
+
+
+def _refuse_twice(block: Block) -> None:
+    if len(set(block.ids)) < len(block.ids):
+        twice = next(name for name, count in Counter(block.ids).items() if count > 1)
+        raise InputError(f"benchmark {block.benchmark!r} has the molecule {twice!r} twice")
+
+
+def input_tokens(texts: Sequence[bytes]) -> int:
+    """The estimated tokens of a prompt, from its texts in JSON (quotes and escapes counted: a few bytes)."""
+    length = sum(map(len, texts)) - 2 * len(texts)
+    return math.ceil(length / BYTES_PER_TOKEN) + OVERHEAD_TOKENS

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
-from .plan import Plan
+from .plan import Plan, prompt_tokens
 from .settings import EndpointSettings, Settings
 
 DEFAULT_IN_FLIGHT = 64
@@ -56,21 +57,26 @@ def estimate(plan: Plan, *, latency_s: float = DEFAULT_LATENCY_S) -> Estimate:
     latency_s
         A guess of the seconds that one call takes; with the in-flight limit it bounds the rate.
     """
-    repeats = plan.settings.run.samples
-    questions, prompts = plan.items * repeats, plan.prompt_tokens() * repeats
+    questions: dict[tuple[str, str], int] = Counter()
+    prompts: dict[tuple[str, str], int] = Counter()
+    for block in plan.blocks:
+        tokens = prompt_tokens(block) * block.samples
+        for asked in block.asked:
+            questions[asked.lane] += len(block.ids) * block.samples
+            prompts[asked.lane] += tokens
     models = []
     for asked in plan.asked:
-        reserve = questions * asked.max_output_tokens
+        reserve = questions[asked.lane] * asked.max_output_tokens
         price = asked.price
-        cost = None if price is None else (prompts * price.input + reserve * price.output) / 1e6
+        cost = None if price is None else (prompts[asked.lane] * price.input + reserve * price.output) / 1e6
         models.append(
             ModelEstimate(
                 asked.model.name,
                 asked.effort.label,
                 asked.effort.level,
                 asked.endpoint.pool,
-                questions,
-                prompts,
+                questions[asked.lane],
+                prompts[asked.lane],
                 reserve,
                 cost,
             )

@@ -6,7 +6,7 @@ the model: an unknown level, a parameter that the model refuses, two limits of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from .errors import SettingsError
 from .models import table
 from .models.dialects.common import Request, merged
 from .models.dialects.registry import Dialect, dialect
-from .models.records import Endpoint
+from .models.records import Endpoint, Messages
 from .models.table import Effort, Entry, Price
 from .settings import EndpointSettings, ModelSettings, Settings
 
@@ -39,12 +39,16 @@ class Asked:
         """What a million tokens cost, from the settings or the table; None is unknown."""
         return self.entry.price
 
-    def request(self, system: str, user: str) -> Request:
+    @property
+    def lane(self) -> tuple[str, str]:
+        """What tells one row from another: the model's name and the effort's label."""
+        return self.model.name, self.effort.label
+
+    def request(self, messages: Messages) -> Request:
         """The request for a question."""
         return Request(
             model=self.model.id,
-            system=system,
-            user=user,
+            messages=messages,
             max_output_tokens=self.max_output_tokens,
             limit_field=self.entry.limit_field,
             fragment=self.effort.fragment,
@@ -53,34 +57,58 @@ class Asked:
         )
 
 
-def resolve(settings: Settings) -> tuple[Asked, ...]:
-    """Every model at every effort, in the order of the settings.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Whom an arm or a task asks: models by name, at efforts by label (None: each model's own steps)."""
+
+    name: str
+    models: tuple[str, ...] | None
+    efforts: tuple[str, ...] | None
+
+
+def resolve(settings: Settings, wanted: Sequence[Wanted]) -> dict[str, tuple[Asked, ...]]:
+    """The models of each of ``wanted`` at its efforts, in the order of the settings, by its name.
 
     Raises
     ------
     SettingsError
         With a line for each model and effort that cannot be asked as the settings say.
     """
-    asked: list[Asked] = []
     faults: list[str] = []
+    entries: dict[str, Entry] = {}
     for model in settings.models:
-        endpoint = settings.endpoint(model.endpoint)
-        entry = _entry(model, endpoint)
+        entry = entries[model.name] = _entry(model, settings.endpoint(model.endpoint))
         if settings.run.budget_usd is not None and entry.price is None:
             faults.append(
                 f"model {model.name!r}: its price is unknown, so budget_usd cannot be kept. Give it in its "
                 "[[model]]: price = { input = ..., output = ... } in US dollars per million tokens (0 if it is free)"
             )
-        for label in settings.run.efforts:
+    asked = {one.name: tuple(_asked_by(one, settings, entries, faults)) for one in wanted}
+    if faults:
+        raise SettingsError("\n".join(dict.fromkeys(faults)))
+    return asked
+
+
+def _asked_by(
+    wanted: Wanted, settings: Settings, entries: Mapping[str, Entry], faults: list[str]
+) -> Iterator[Asked]:
+    for model in settings.models:
+        if wanted.models is not None and model.name not in wanted.models:
+            continue
+        entry, endpoint = entries[model.name], settings.endpoint(model.endpoint)
+        labels = tuple(entry.levels) if wanted.efforts is None else wanted.efforts
+        if not labels:
+            faults.append(
+                f'{wanted.name!r}: efforts = "all", but no effort of model {model.name!r} is known; give its '
+                "[[model]] efforts = { NAME = { ... } }"
+            )
+        for label in labels:
             try:
                 one = _asked(settings, model, endpoint, entry, label)
                 _check(one, dialect(endpoint.dialect))
-                asked.append(one)
+                yield one
             except SettingsError as error:
                 faults.append(str(error))
-    if faults:
-        raise SettingsError("\n".join(dict.fromkeys(faults)))
-    return tuple(asked)
 
 
 def _entry(model: ModelSettings, endpoint: EndpointSettings) -> Entry:

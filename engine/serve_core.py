@@ -17,14 +17,16 @@ from hashlib import blake2b
 from typing import Any
 
 from . import serve_replies as wire
+from .conditions.zero_shot import fields
 from .errors import SettingsError
-from .models.simulated import EFFORT_TOKENS, Simulated, effort_tokens
+from .models.records import question
+from .models.simulated import EFFORT_TOKENS, Draws, Simulated, effort_tokens
 from .models.simulated import names as model_names
-from .prompts_zero_shot import fields
 from .serve_errors import render_error, render_quota
 from .serve_faults import STATUSES, WHOLE, Bucket, draw, parse_faults, parse_latency, pick
 from .serve_http import Connection, Delivery
 from .serve_labels import Book
+from .tasks import TASKS
 
 HINTS = ("openai", "retry-after", "retry-after-ms", "none")
 
@@ -107,6 +109,7 @@ class Server:
         self._answered: set[bytes] = set()
         self._counts = Stats()
         self._models: dict[tuple[str, str], Simulated] = {}
+        self._simulations = [task.simulate for task in TASKS if task.simulate is not None]
         self.connections: set[Connection] = set()
 
     def stats(self) -> dict[str, Any]:
@@ -212,7 +215,10 @@ class Server:
         return None
 
     def _reply(self, asked: wire.Asked) -> wire.Reply:
-        """Ask the simulated model."""
+        """Ask the simulated model: one of a task's own, else one that knows labels."""
+        text = self._of_a_task(asked)
+        if text is not None:
+            return wire.Reply(asked.model, text, "stop", asked.prompt_tokens, 0, len(text) // 4 + 1)
         table, molecule = self._book.find(fields(asked.user))
         model = self._models.get((asked.model, table)) or self._model(asked.model, table)
         if effort_tokens(asked.effort) is None:
@@ -230,6 +236,15 @@ class Server:
             text = text[: 4 * (asked.cap - reasoning)]
             finish, output = "length", asked.cap
         return wire.Reply(asked.model, text, finish, asked.prompt_tokens, reasoning, output)
+
+    def _of_a_task(self, asked: wire.Asked) -> str | None:
+        draws = Draws(asked.model, self._settings.seed, asked.repeat, asked.effort)
+        messages = question("", asked.user)
+        for simulate in self._simulations:
+            text = simulate(messages, draws)
+            if text is not None:
+                return text
+        return None
 
     def _model(self, name: str, table: str) -> Simulated:
         """Make the model of a name, with the labels of the property that is asked for."""

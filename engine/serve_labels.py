@@ -6,8 +6,7 @@ import csv
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from molaudit.storage import benchmarks
-
+from .benchmarks import BENCHMARKS
 from .errors import SettingsError
 from .models.simulated import labels_of
 
@@ -61,9 +60,8 @@ def load(files: Iterable[str] = ()) -> Book:
         if not equals or Path(text).exists():
             property, path = f"labels of {text}", text
         book.add(property, *_read(Path(path)))
-    for name in benchmarks.names():
-        benchmark = benchmarks.embedded(name)
-        frame = benchmark.frame
+    for benchmark in BENCHMARKS:
+        frame = benchmark.load().frame
         keys = dict(zip(frame["molecule"].to_list(), frame["smiles"].to_list(), strict=True))
         book.add(benchmark.property, labels_of(frame), keys)
     return book

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from . import settings_errors
 from .errors import SettingsError
 from .models.records import Endpoint
+from .settings_arms import Arm, ArmSettings
 from .settings_schema import (
     SECTIONS,
     BenchmarkSettings,
@@ -26,14 +27,18 @@ from .settings_schema import (
     Run,
     Settings,
 )
+from .settings_tasks import TaskSettings
 
 __all__ = [
+    "Arm",
+    "ArmSettings",
     "BenchmarkSettings",
     "EndpointSettings",
     "ModelSettings",
     "Price",
     "Run",
     "Settings",
+    "TaskSettings",
     "api_key",
     "load",
     "parse",

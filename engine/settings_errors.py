@@ -83,6 +83,21 @@ def explain(
     return SettingsError("\n".join(lines))
 
 
+def explain_options(
+    error: ValidationError, path: Path, where: str, owner: type[BaseModel], base: type[BaseModel]
+) -> SettingsError:
+    """The same for the keys that a condition or task adds to those of its section, which ``base`` has."""
+    lines = []
+    for fault in error.errors(include_url=False):
+        place_of = (f"{where}:", *fault["loc"])
+        if fault["type"] == "extra_forbidden" and len(place_of) == 2:
+            allowed = [*_keys(base, place_of), *_keys(owner, place_of)]
+            lines.append(f"{path}: {where}: {_unknown(str(place_of[-1]), allowed)}")
+        else:
+            lines.append(f"{path}: {_line(fault, place_of, {}, owner, {})}")
+    return SettingsError("\n".join(lines))
+
+
 def _line(
     fault: Mapping[str, Any],
     where: tuple[str | int, ...],

@@ -5,22 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from .models.dialects.registry import DIALECTS
 from .models.records import Endpoint
+from .settings_arms import Arm, ArmSettings, consistent_arms, whole_arms
+from .settings_tasks import TaskSettings
+from .settings_types import Count, Json, Number, Section, Text
 from .settings_urls import normal_base_url
 
 DEFAULT_MAX_OUTPUT_TOKENS = 4096
 DEFAULT_ATTEMPT_S = 600.0
 DEFAULT_CONNECT_S = 30.0
 
-Text = Annotated[str, Field(strict=True, min_length=1, max_length=400)]
-Count = Annotated[int, Field(strict=True, gt=0, lt=2**53)]
-Number = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
-Json = Annotated[dict[str, Any], Field(strict=True)]
 Dialects = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
 
 # Headers that carry a key or belong to the transport: they never change what a call means.
@@ -33,11 +32,7 @@ _NOT_MEANING = {
 _HEADER_NAME = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False)
-
-
-class Run(_Section):
+class Run(Section):
     """The run: its name, its sample of molecules, its efforts, and what it may cost in money and time."""
 
     name: Text = "audit"
@@ -58,7 +53,7 @@ class Run(_Section):
         return values
 
 
-class Price(_Section):
+class Price(Section):
     """US dollars for a million tokens; 0 for a model that costs nothing."""
 
     input: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
@@ -69,7 +64,7 @@ LIMITS = ("requests_per_minute", "tokens_per_minute", "burst", "in_flight")
 """What endpoints of one pool share."""
 
 
-class EndpointSettings(_Section):
+class EndpointSettings(Section):
     """An account at an address, and its limits. Endpoints of one ``pool`` share them."""
 
     name: Text
@@ -145,7 +140,7 @@ class EndpointSettings(_Section):
         )
 
 
-class ModelSettings(_Section):
+class ModelSettings(Section):
     """A model to ask. ``id`` goes on the wire, ``name`` into the tables; ``like`` is its entry in the model table."""
 
     id: Text
@@ -166,7 +161,7 @@ class ModelSettings(_Section):
         return self
 
 
-class BenchmarkSettings(_Section):
+class BenchmarkSettings(Section):
     """Molecules with published values: one of the catalogue (``use``) or a table of the user's own (``file``)."""
 
     use: Text | None = None
@@ -190,26 +185,42 @@ class BenchmarkSettings(_Section):
         return self
 
 
-class Settings(_Section):
+class Settings(Section):
     """A whole audit.toml."""
 
     run: Run = Field(default_factory=Run)
     endpoints: tuple[EndpointSettings, ...] = Field(default=(), alias="endpoint")
     models: tuple[ModelSettings, ...] = Field(default=(), alias="model")
     benchmarks: tuple[BenchmarkSettings, ...] = Field(default=(), alias="benchmark")
+    stated_arms: tuple[ArmSettings, ...] = Field(default=(), alias="arm")
+    tasks: tuple[TaskSettings, ...] = Field(default=(), alias="task")
 
     def endpoint(self, name: str) -> EndpointSettings:
         """The endpoint of that name."""
         return next(one for one in self.endpoints if one.name == name)
 
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """The arms, whole: those of the file, or one for each condition of ``[run]``; none without benchmarks."""
+        if not self.benchmarks:
+            return ()
+        return whole_arms(self.stated_arms, self.run, self.models, self.benchmarks)
+
     @model_validator(mode="after")
     def _consistent(self) -> Settings:
-        for section in ("endpoint", "model", "benchmark"):
+        for section in ("endpoint", "model"):
             if not getattr(self, section + "s"):
                 raise ValueError(f"needs at least one [[{section}]]")
+        if not self.benchmarks and not self.tasks:
+            raise ValueError("needs at least one [[benchmark]] or [[task]]")
+        if self.stated_arms and not self.benchmarks:
+            raise ValueError(
+                "has an [[arm]], which asks about benchmarks, so it needs at least one [[benchmark]]"
+            )
         _unique("endpoint", "name", [one.name for one in self.endpoints])
         _unique("model", "name", [one.name for one in self.models])
         _unique("benchmark", "name", [one.name for one in self.benchmarks])
+        _unique("task", "name", [one.called() for one in self.tasks])
         names = [one.name for one in self.endpoints]
         for model in self.models:
             if model.endpoint not in names:
@@ -217,7 +228,12 @@ class Settings(_Section):
                     f"model {model.name!r}: endpoint = {model.endpoint!r}; allowed: {', '.join(names)}"
                 )
         self._shared_limits()
+        consistent_arms(self.stated_arms, self.models, self.benchmarks)
         allowed = {"connect", "default", *self.run.efforts}
+        for arm in self.stated_arms:
+            allowed |= set(() if arm.efforts is None or arm.efforts == "all" else arm.efforts)
+        for task in self.tasks:
+            allowed |= set(task.efforts or ())
         for one in self.endpoints:
             for key in one.timeouts.keys() - allowed:
                 raise ValueError(
@@ -247,6 +263,8 @@ SECTIONS: Mapping[str, type[BaseModel]] = {
     "endpoint": EndpointSettings,
     "model": ModelSettings,
     "benchmark": BenchmarkSettings,
+    "arm": ArmSettings,
+    "task": TaskSettings,
 }
 
 

@@ -102,9 +102,10 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     if lost:
         _warn(console, f"{lost} stored attempts could not be read and count as never made")
     done = frozenset(cache.lookup(asked_of_cache(table))["key"].to_list())
-    missing = table.filter(~pl.col("key").is_in(list(done)))
-    hits = table.height - missing.height
-    _say_calls(console, table.height, missing.height)
+    calls = table.unique("key", keep="first", maintain_order=True)
+    missing = calls.filter(~pl.col("key").is_in(list(done)))
+    hits = calls.height - missing.height
+    _say_calls(console, calls.height, missing.height)
     if missing.is_empty():
         facts = run_facts(None, "", hits)
         written = write_results(audit, table, cache, folder, facts, known, _warner(console))

@@ -1,36 +1,42 @@
-"""From audit.toml to a plan and the labels that will judge it. Nothing is asked here."""
+"""From audit.toml to a plan and to what will judge its replies. Nothing is asked here."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-import polars as pl
-
-from molaudit.storage import benchmarks as embedded
-from molaudit.storage import imports
+from pydantic import ValidationError
 
 from .. import settings as settings_file
 from ..errors import SettingsError
-from ..plan import BenchmarkItems, Item, Plan
-from ..prompts_zero_shot import zero_shot
-from ..settings import BenchmarkSettings, Settings
-
-CONDITIONS = ("zero_shot",)
-"""What the engine can ask: the zero-shot question."""
+from ..plan import Block, Plan
+from ..plan_models import Wanted, resolve
+from ..settings import Settings, TaskSettings
+from ..settings_errors import explain_options
+from ..tasks import TASKS, Opened, Opening
+from ..tasks.recall import Recall
 
 DEFAULT_CACHE = "molaudit-cache.duckdb"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Audit:
-    """Validated settings, the plan that they make, and the labels of all its benchmarks."""
+    """Validated settings, the plan that they make, and the tasks that will judge the replies.
+
+    ``recall`` is the retrieval audit, None for a run without benchmarks; ``tasks`` are the others, by name.
+    """
 
     path: Path
     settings: Settings
     plan: Plan
-    labels: pl.DataFrame
-    notes: tuple[str, ...]
+    recall: Recall | None
+    tasks: dict[str, Opened]
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know about the inputs."""
+        return self.recall.notes if self.recall else ()
 
 
 def default_out(path: Path, settings: Settings) -> Path:
@@ -44,7 +50,7 @@ def default_cache(path: Path) -> Path:
 
 
 def load(path: Path, settings: Settings | None = None) -> Audit:
-    """Read every benchmark, and the settings if they are not given (a pipe is read once), and make the plan.
+    """Read every benchmark and task, and the settings if they are not given (a pipe is read once); make the plan.
 
     Raises
     ------
@@ -52,58 +58,45 @@ def load(path: Path, settings: Settings | None = None) -> Audit:
         The message names the file, the key and what is allowed.
     """
     settings = settings_file.load(path) if settings is None else settings
-    for condition in settings.run.conditions:
-        if condition not in CONDITIONS:
-            raise SettingsError(
-                f"{path}: run.conditions: found {condition!r}; allowed: {', '.join(CONDITIONS)}"
-            )
-    items: dict[str, BenchmarkItems] = {}
-    labels: list[pl.DataFrame] = []
-    notes: list[str] = []
-    for one in settings.benchmarks:
-        frame, prop, unit = _embedded(one, path) if one.use else _table(one, notes)
-        labels.append(frame)
-        asked = frame.filter(~pl.col("conflict")).unique("molecule", keep="first", maintain_order=True)
-        items[one.name] = BenchmarkItems(prop, unit, asked.select("molecule", "smiles"))
-    return Audit(path, settings, Plan(settings, items, _prompt), pl.concat(labels), tuple(notes))
+    tasks = {one.called(): open_task(one, settings, path) for one in settings.tasks}
+    recall = Recall(settings, path) if settings.benchmarks else None
+    run = settings.run
+    asked = resolve(
+        settings,
+        [
+            *(Wanted(arm.name, arm.models, arm.efforts) for arm in settings.arms),
+            *(Wanted(_TASK + one.called(), one.models, one.efforts or run.efforts) for one in settings.tasks),
+        ],
+    )
+    blocks: list[Block] = list(recall.blocks(asked)) if recall else []
+    for one in settings.tasks:
+        blocks += tasks[one.called()].blocks(asked[_TASK + one.called()], one.samples or run.samples)
+    return Audit(path, settings, Plan(settings, blocks), recall, tasks)
 
 
-def _prompt(item: Item) -> tuple[str, str]:
-    return zero_shot(item.property, item.unit, item.molecule, item.smiles)
+_TASK = "task "
+"""What keeps a task apart from an arm of the same name."""
 
 
-def _embedded(one: BenchmarkSettings, path: Path) -> tuple[pl.DataFrame, str, str]:
-    if one.use not in embedded.names():
+def open_task(one: TaskSettings, settings: Settings, path: Path) -> Opened:
+    """Find the file of a task's kind, and give it its options.
+
+    Raises
+    ------
+    SettingsError
+        There is no such kind, or a key is not one of its own.
+    """
+    task = TASKS.find(one.kind)
+    if task is None:
         raise SettingsError(
-            f"{path}: benchmark {one.name!r}: use: found {one.use!r}; allowed: {', '.join(embedded.names())}"
+            f"{path}: task {one.called()!r}: kind: found {one.kind!r}; allowed: {', '.join(TASKS.names())}"
         )
-    known = embedded.embedded(one.use)
-    unit = one.unit or known.unit
-    frame = known.frame.with_columns(
-        benchmark=pl.lit(one.name), kind=pl.lit(one.kind or known.kind), unit=pl.lit(unit)
-    )
-    return imports.labels_from_frame(frame).frame, one.property or known.property, unit
-
-
-def _table(one: BenchmarkSettings, notes: list[str]) -> tuple[pl.DataFrame, str, str]:
-    assert one.file is not None
-    loaded = imports.load_labels(one.file)
-    notes += loaded.notes
-    frame = loaded.frame
-    names = frame["benchmark"].unique(maintain_order=True).to_list()
-    if len(names) > 1:
-        if one.name not in names:
-            raise SettingsError(
-                f"benchmark {one.name!r}: {one.file} holds {len(names)} benchmarks; "
-                f"name one of them: {', '.join(map(repr, names[:8]))}"
-            )
-        frame = frame.filter(pl.col("benchmark") == one.name)
-    frame = frame.with_columns(
-        benchmark=pl.lit(one.name),
-        unit=pl.lit(one.unit),
-        kind=pl.col("kind") if one.kind is None else pl.lit(one.kind),
-    )
-    return frame, one.property or "", one.unit or ""
+    try:
+        options = task.options.model_validate(dict(one.model_extra or {}))
+    except ValidationError as error:
+        raise explain_options(error, path, f"task {one.called()!r}", task.options, TaskSettings) from None
+    seed = settings.run.seed if one.seed is None else one.seed
+    return task.open(Opening(one.called(), options, path.parent, seed))
 
 
 def _slug(name: str) -> str:

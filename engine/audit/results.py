@@ -83,36 +83,54 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
     InputError
         Nothing has been answered yet.
     """
+    met = _met(table, cache)
+    settings = ScoreSettings(seed=audit.settings.run.seed)
+    scored = None
+    if audit.recall is not None:
+        asked = pl.col("task").cast(pl.String) == ""
+        scored = audit.recall.study(audit.recall.read(_replies(met.filter(asked))), settings)
+    tables, notes = _study_tasks(audit, met)
+    after = (*notes, *_mixtures(met))
+    return Scores.of(scored, settings, before=audit.notes, after=after, tables=tables)
+
+
+def _study_tasks(audit: Audit, met: pl.DataFrame) -> tuple[dict[str, pl.DataFrame], tuple[str, ...]]:
+    """What the tasks make of their replies: the tables of all, those of one name as one, and the notes."""
+    tables: dict[str, list[pl.DataFrame]] = {}
+    notes: list[str] = []
+    for name, task in audit.tasks.items():
+        replies = _replies(met.filter(pl.col("task").cast(pl.String) == name))
+        study = task.study(task.read(replies))
+        notes += [f"task {name!r}: {note}" for note in study.notes]
+        for file, one in study.tables.items():
+            tables.setdefault(file, []).append(one)
+    return {file: pl.concat(parts, how="diagonal_relaxed") for file, parts in tables.items()}, tuple(notes)
+
+
+def _met(table: pl.DataFrame, cache: Cache) -> pl.DataFrame:
+    """The plan's rows with the answers that are stored, and how the others ended."""
     read = read_answers(table, cache)
     if read.is_empty():
         raise InputError("no call of this audit has been answered yet; nothing can be scored")
     lost = _last_outcomes(table, cache, read)
     met = table.join(read, on="key", how="left", maintain_order="left")
-    met = met.join(lost, on="key", how="left", maintain_order="left")
-    settings = ScoreSettings(seed=audit.settings.run.seed)
-    scored = score_frames(_answers(met), audit.labels, settings)
-    return Scores(
-        cells=scored.cells,
-        pairs=scored.pairs,
-        floors=scored.floors,
-        notes=(*audit.notes, *scored.notes, *_mixtures(met)),
-        settings=settings,
-        operating_level=scored.operating_level,
-    )
+    return met.join(lost, on="key", how="left", maintain_order="left")
 
 
 def rehearse(audit: Audit, table: pl.DataFrame) -> None:
     """Score a few made-up answers (the labels themselves), so that all that scores is loaded when it is needed."""
+    if audit.recall is None:
+        return
     place = ("benchmark", "molecule")
-    asked = table.head(_REHEARSED).with_columns(_as_text(*place))
-    labels = audit.labels.join(asked, on=place, how="semi", maintain_order="left")
+    asked = table.filter(pl.col("task").cast(pl.String) == "").head(_REHEARSED).with_columns(_as_text(*place))
+    labels = audit.recall.labels.join(asked, on=place, how="semi", maintain_order="left")
     answers = labels.unique(place, keep="first", maintain_order=True).select(*place, answer="label")
     met = asked.join(answers, on=place, how="left", maintain_order="left").with_columns(
         reasoning_tokens=pl.lit(None, pl.Int64),
         outcome=pl.lit(Outcome.ANSWERED.value),
         lost=pl.lit(None, pl.String),
     )
-    score_frames(_answers(met), labels, ScoreSettings(seed=audit.settings.run.seed))
+    score_frames(audit.recall.read(_replies(met)), labels, ScoreSettings(seed=audit.settings.run.seed))
 
 
 def write_audit(
@@ -140,18 +158,14 @@ def write_audit(
     return scores
 
 
-def _answers(met: pl.DataFrame) -> pl.DataFrame:
-    """Calls that have met their answers, as `studies.retrieval` takes them."""
+def _replies(met: pl.DataFrame) -> pl.DataFrame:
+    """Calls that have met their answers, as tasks take them (`tasks.REPLIES`)."""
     return met.select(
-        *_as_text("model", "benchmark", "molecule", "condition", "effort"),
-        file=pl.lit("the run"),
-        row=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
-        smiles=pl.lit(None, pl.String),
-        answer="answer",
-        prediction=pl.lit(None, pl.String),
-        sample="repeat",
-        reasoning_tokens="reasoning_tokens",
+        *_as_text("arm", "benchmark", "model", "condition", "effort", "molecule"),
+        "repeat",
         outcome=pl.coalesce("outcome", "lost", pl.lit("not_asked")),
+        answer="answer",
+        reasoning_tokens="reasoning_tokens",
     )
 
 

@@ -1,4 +1,4 @@
-"""The plan as a table: one row a call, what it is about and its key."""
+"""The plan as a table: one row a call and arm, what it is about and its key."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from ..plan import Plan
 _SHARED = pl.Categorical()
 SCHEMA: dict[str, pl.DataType] = {
     "key": pl.String(),
+    "arm": _SHARED,
+    "task": _SHARED,
     "model": _SHARED,
     "benchmark": _SHARED,
     "molecule": _SHARED,
@@ -27,12 +29,14 @@ def plan_table(plan: Plan) -> pl.DataFrame:
     """Walk the plan once and keep what joins it with stored attempts; bodies are not kept.
 
     ``wire_model`` and ``identity`` are what the cache verifies: the model id and the endpoint as they go out.
-    ``dialect`` and ``max_output_tokens`` are what reading a reply takes.
+    ``task`` is empty for the retrieval audit. ``dialect`` and ``max_output_tokens`` are what reading a reply takes.
     """
     wire = {asked.model.name: asked.model.id for asked in plan.asked}
     columns: dict[str, list[object]] = {name: [] for name in SCHEMA}
-    for call in plan.calls():
+    for block, call in plan.rows():
         columns["key"].append(call.key)
+        columns["arm"].append(block.arm)
+        columns["task"].append(block.task)
         columns["model"].append(call.model)
         columns["benchmark"].append(call.benchmark)
         columns["molecule"].append(call.molecule)

@@ -26,6 +26,7 @@ from molaudit.storage.errors import StorageError
 
 from ..output import SCORED
 from ..settings import Settings
+from ..tasks.recall import digest
 
 FILES = (*SCORED, "attempts.parquet")
 
@@ -77,8 +78,7 @@ def basis(settings: Settings) -> str:
     TableError
         A table of labels cannot be read.
     """
-    labels = [str(tables.digest(one.file)) for one in settings.benchmarks if one.file is not None]
-    known = [_meaning(settings), labels, [python_version(), *map(version, _PACKAGES)], _program()]
+    known = [_meaning(settings), digest(settings), [python_version(), *map(version, _PACKAGES)], _program()]
     return _digest(known)
 
 

@@ -9,6 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal, NamedTuple
+
+Role = Literal["system", "user", "assistant"]
+
+
+class Message(NamedTuple):
+    """One turn of a conversation: who speaks, and the text."""
+
+    role: Role
+    text: str
+
+
+Messages = tuple[Message, ...]
+
+
+def question(system: str, user: str) -> Messages:
+    """A conversation of one question; an empty ``system`` is left out."""
+    asked = Message("user", user)
+    return (Message("system", system), asked) if system else (asked,)
 
 
 class Outcome(StrEnum):

@@ -190,6 +190,18 @@ class Simulated:
         return hostile(three_figures(float(label)), self._uniform(molecule, occasion))
 
 
+class Draws:
+    """What a task's simulated model is told beside the conversation: its name, the occasion, and its draws."""
+
+    def __init__(self, model: str, seed: int, repeat: int, effort: str | None) -> None:
+        self.model, self.repeat, self.effort = model, repeat, effort
+        self._seed = seed
+
+    def uniform(self, purpose: str) -> float:
+        """A draw from [0, 1) that belongs to the seed, the model and the purpose."""
+        return _uniform(f"{self._seed}\x1f{self.model}\x1f{purpose}")
+
+
 def pseudo_label(molecule: str) -> str:
     """Make up the label of a molecule that no table knows: a hash of its text, uniform from 20.0 to 400.0."""
     return f"{20 + 380 * _uniform('pseudo-label of ' + molecule):.1f}"

@@ -25,7 +25,7 @@ from .reading import read_answers
 from .settings import ScoreSettings
 from .several_values import choose_values
 
-CELL = ("benchmark", "model", "condition", "effort")
+CELL = ("benchmark", "model", "condition", "effort", "arm")
 
 UNPARSED = {
     "empty": "empty",
@@ -97,11 +97,19 @@ def pair(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -
     """
     notes: list[str] = []
     values = label_values(labels, settings.figures)
-    answers = _with_benchmark(answers, values, notes)
+    answers = _with_arm(_with_benchmark(answers, values, notes))
     joined = _join(read_answers(answers, values, settings.figures), values, notes)
     if settings.several_values:
         joined = choose_values(joined, values, settings, notes)
     return Pairs(_with_cell(_mark(joined, settings)), values, tuple(notes))
+
+
+def _with_arm(answers: pl.DataFrame) -> pl.DataFrame:
+    """Without an arm of its own an answer belongs to that of its condition; without a family, to that of its arm."""
+    for name, default in (("arm", "condition"), ("family", "arm")):
+        stated = pl.col(name) if name in answers.columns else pl.lit(None, pl.String)
+        answers = answers.with_columns(stated.fill_null(pl.col(default)).alias(name))
+    return answers
 
 
 def _with_cell(frame: pl.DataFrame) -> pl.DataFrame:

@@ -118,7 +118,7 @@ def count_cells(frame: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
     label = frame["label"].fill_null(float("nan")).to_numpy()
     scorable = frame["scorable"].to_numpy()
     counts = figures.agreement(value, label, scorable, group, n, prefix=settings.match == "prefix")
-    table = cells.select(*CELL).hstack(
+    table = cells.select(*CELL, "family").hstack(
         [pl.Series(name, counts[:, i]) for i, name in enumerate(("n_usable", *COUNTS))]
     )
     asked = np.bincount(group, minlength=n)
@@ -153,14 +153,14 @@ def _left_out(frame: pl.DataFrame, cells: int) -> dict[str, pl.Series]:
 def _cell_index(frame: pl.DataFrame) -> pl.DataFrame:
     # Cells are numbered in order of first appearance, so the greatest number so far grows at each new one.
     first = np.flatnonzero(np.diff(np.maximum.accumulate(frame["cell"].to_numpy()), prepend=-1))
-    return frame.select("cell", *CELL)[first]
+    return frame.select("cell", *CELL, "family")[first]
 
 
 def _judged(cells: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
     rungs = RUNGS[settings.protocol]
     tests = cells.with_columns(
         family=pl.concat_str(
-            pl.col("condition").fill_null(""), pl.col("effort").fill_null(""), separator="\x1f"
+            pl.col("family").fill_null(""), pl.col("effort").fill_null(""), separator="\x1f"
         ),
         hits12=rungs["12"][0],
         trials12=rungs["12"][1],

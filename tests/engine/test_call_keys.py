@@ -13,13 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from made_plans import Made, make_plan
 
 from molaudit.engine import calls, settings
+from molaudit.engine.conditions import Item
 from molaudit.engine.errors import SettingsError
 from molaudit.engine.models.dialects.common import Request
 from molaudit.engine.models.dialects.registry import DIALECTS, dialect
-from molaudit.engine.models.records import Call
-from molaudit.engine.plan import BenchmarkItems, Item, Plan
+from molaudit.engine.models.records import Call, Message, question
+from molaudit.engine.plan import Plan
 from molaudit.engine.settings_schema import SECTIONS
 
 BASE: dict[str, Any] = {
@@ -77,13 +79,11 @@ NOT_WIRE: list[tuple[str, str, Any]] = [
 
 def plan_of(data: dict[str, Any]) -> Plan:
     loaded = settings.parse(data, Path("audit.toml"))
-    items = {
-        one.name: BenchmarkItems(one.property or "bp", one.unit or "C", FRAME) for one in loaded.benchmarks
-    }
-    return Plan(loaded, items, prompt)
+    items = {one.name: Made(one.property or "bp", one.unit or "C", FRAME) for one in loaded.benchmarks}
+    return make_plan(loaded, items, prompt)
 
 
-def prompt(item: Item) -> tuple[str, str]:
+def prompt(item: Item, condition: str) -> tuple[str, str]:
     return "Answer.", f"{item.property} of {item.smiles} in {item.unit}?"
 
 
@@ -107,7 +107,9 @@ def with_option(section: str, option: str, value: Any) -> dict[str, Any]:
 
 
 def test_every_option_is_on_one_of_the_two_sides() -> None:
-    options = {(section, name) for section, model in SECTIONS.items() for name in model.model_fields}
+    # Arms and tasks say what is asked of whom: they choose calls and change none but by the texts of their condition.
+    sections = {name: model for name, model in SECTIONS.items() if name not in {"arm", "task"}}
+    options = {(section, name) for section, model in sections.items() for name in model.model_fields}
     sides = [(section, name) for section, name, _ in WIRE + NOT_WIRE]
     assert sorted(sides) == sorted(options)
 
@@ -134,9 +136,11 @@ def test_an_option_that_stays_here_changes_no_key(section: str, option: str, val
     "change",
     [
         {"model": "other"},
-        {"system": "other"},
-        {"system": ""},
-        {"user": "other"},
+        {"messages": question("other", "U")},
+        {"messages": question("", "U")},
+        {"messages": question("S", "other")},
+        {"messages": (*question("S", "U"), Message("assistant", "A"), Message("user", "more"))},
+        {"messages": (*question("S", "U"), Message("user", "A"))},
         {"max_output_tokens": 65},
         {"limit_field": "other_cap"},
         {"fragment": {"reasoning_effort": "low"}},
@@ -151,7 +155,7 @@ def test_an_option_that_stays_here_changes_no_key(section: str, option: str, val
     ],
 )
 def test_every_part_of_a_request_is_in_its_body(name: str, change: dict[str, Any]) -> None:
-    base = {"model": "m", "system": "S", "user": "U", "max_output_tokens": 64, "limit_field": "cap"}
+    base = {"model": "m", "messages": question("S", "U"), "max_output_tokens": 64, "limit_field": "cap"}
     sent = [dialect(name).encode(Request(**(base | more))) for more in ({}, change)]  # type: ignore[arg-type]
     assert len({calls.canonical(one) for one in sent}) == 2
 
@@ -235,37 +239,43 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.samp
         "",
         '"',
         "\\",
-        "@@molaudit-user@@",
-        "@@molaudit-system@@",
+        "@@molaudit-text-0@@",
+        "@@molaudit-text-1@@",
         "\u2028\x00",
-        '@@molaudit-user@@","x":"@@molaudit-system@@',
+        '@@molaudit-text-1@@","x":"@@molaudit-text-0@@',
     ]
+)
+
+turns = st.lists(st.builds(Message, st.sampled_from(["user", "assistant"]), texts), min_size=1, max_size=4)
+conversation = st.builds(
+    lambda system, turns: (*([Message("system", system)] if system else []), *turns), texts, turns
 )
 
 
 @hypothesis_settings(deadline=None, max_examples=200)
 @given(
     st.sampled_from(list(DIALECTS)),
-    st.lists(st.tuples(texts, texts), min_size=1, max_size=3),
+    st.lists(conversation, min_size=1, max_size=3),
     st.sampled_from(
         [
             {},
-            {"zz": "@@molaudit-user@@"},
+            {"zz": "@@molaudit-text-1@@"},
             {"messages": []},
             {"input": "fixed", "system": "fixed", "contents": []},
-            {"aa": {"b": '"@@molaudit-system@@"'}},
+            {"aa": {"b": '"@@molaudit-text-0@@"'}},
         ]
     ),
 )
 def test_joined_bodies_equal_encoded_ones(
-    name: str, questions: list[tuple[str, str]], extra: dict[str, Any]
+    name: str, conversations: list[tuple[Message, ...]], extra: dict[str, Any]
 ) -> None:
-    request = Request("m", "", "", 64, "cap", {"reasoning_effort": "low"}, extra, 0.5)
+    request = Request("m", (), 64, "cap", {"reasoning_effort": "low"}, extra, 0.5)
     template = calls.Template(name, request)
-    for system, user in questions:
-        asked = Request("m", system, user, 64, "cap", {"reasoning_effort": "low"}, extra, 0.5)
+    for messages in conversations:
+        asked = Request("m", messages, 64, "cap", {"reasoning_effort": "low"}, extra, 0.5)
         path, body = dialect(name).encode(asked)
-        assert template.body(calls.quoted(system), calls.quoted(user)) == calls.canonical(body)
+        roles = tuple(one.role for one in messages)
+        assert template.body(roles, [calls.quoted(one.text) for one in messages]) == calls.canonical(body)
         assert template.path == path
 
 

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from molaudit.engine.prompts_zero_shot import fields, zero_shot
+from molaudit.engine.conditions.zero_shot import fields, zero_shot
 
 SYSTEM = (
     "You report measured properties of chemical compounds. Always commit to one number: "

@@ -17,8 +17,8 @@ import httpx
 import pytest
 
 from molaudit.engine import serve as serving
+from molaudit.engine.conditions.zero_shot import zero_shot
 from molaudit.engine.errors import SettingsError
-from molaudit.engine.prompts_zero_shot import zero_shot
 from molaudit.engine.serve import ServeSettings, serve, start_process
 from molaudit.engine.serve_labels import Book, load
 

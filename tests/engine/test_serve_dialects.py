@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from molaudit.engine.conditions.zero_shot import zero_shot
 from molaudit.engine.models.dialects.common import Request
 from molaudit.engine.models.dialects.registry import dialect
-from molaudit.engine.models.records import Decoded, Outcome, Response
-from molaudit.engine.prompts_zero_shot import zero_shot
+from molaudit.engine.models.records import Decoded, Outcome, Response, question
 from molaudit.engine.serve_core import Server, ServeSettings
 from molaudit.engine.serve_labels import Book, load
 
@@ -34,7 +34,7 @@ def book() -> Book:
 
 
 def ask(book: Book, name: str, faults: str = "", limit: int = 2048) -> Decoded:
-    request = Request("reciter-100", SYSTEM, USER, limit, FIELDS[name], fragment=MEDIUM[name])
+    request = Request("reciter-100", question(SYSTEM, USER), limit, FIELDS[name], fragment=MEDIUM[name])
     spoken = dialect(name)
     path, body = spoken.encode(request)
     delivery = Server(ServeSettings(faults=faults), book, lambda: 0.0).respond(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from molaudit.engine.conditions.zero_shot import zero_shot
 from molaudit.engine.errors import SettingsError
-from molaudit.engine.prompts_zero_shot import zero_shot
 from molaudit.engine.serve_core import Server, ServeSettings
 from molaudit.engine.serve_labels import Book, load
 

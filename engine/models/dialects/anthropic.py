@@ -22,13 +22,14 @@ _FINISH = {
 
 def encode(request: Request) -> tuple[str, Body]:
     """The path and the body of one call."""
+    system, turns = common.parted(request.messages)
     body: Body = {
         "model": request.model,
         request.limit_field: request.max_output_tokens,
-        "messages": [{"role": "user", "content": request.user}],
+        "messages": [{"role": one.role, "content": one.text} for one in turns],
     }
-    if request.system:
-        body["system"] = request.system
+    if system:
+        body["system"] = system
     if request.temperature is not None:
         body["temperature"] = request.temperature
     return "/messages", common.merged(body, request.fragment, request.extra_body)

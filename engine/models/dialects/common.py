@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import outcomes
-from ..records import Decoded, Outcome, Response, Usage
+from ..records import Decoded, Message, Messages, Outcome, Response, Usage
 
 Body = dict[str, Any]
 
@@ -28,12 +28,11 @@ class Request:
     """One question, before a dialect puts it into a body.
 
     ``fragment`` is the wire fragment of an effort level, merged deep into the body; ``extra_body`` is merged after
-    it and wins. ``temperature`` None is not sent.
+    it and wins. ``temperature`` None is not sent. ``messages`` are the turns in order, system text first.
     """
 
     model: str
-    system: str
-    user: str
+    messages: Messages
     max_output_tokens: int
     limit_field: str
     fragment: Mapping[str, Any] = field(default_factory=dict)
@@ -54,6 +53,12 @@ class Reply:
     total_tokens: int | None = None
     returned_model: str | None = None
     provider: str | None = None
+
+
+def parted(messages: Messages) -> tuple[str, list[Message]]:
+    """The system text, and the turns behind it, for dialects that keep them in two places."""
+    system = "\n\n".join(one.text for one in messages if one.role == "system")
+    return system, [one for one in messages if one.role != "system"]
 
 
 def merged(base: Mapping[str, Any], *overlays: Mapping[str, Any]) -> Body:

@@ -23,17 +23,21 @@ _FINISH = {
 }
 
 
+_ROLES = {"user": "user", "assistant": "model"}
+
+
 def encode(request: Request) -> tuple[str, Body]:
     """The path and the body of one call; the model stands in the path."""
+    system, turns = common.parted(request.messages)
     settings: Body = {request.limit_field: request.max_output_tokens}
     if request.temperature is not None:
         settings["temperature"] = request.temperature
     body: Body = {
-        "contents": [{"role": "user", "parts": [{"text": request.user}]}],
+        "contents": [{"role": _ROLES[one.role], "parts": [{"text": one.text}]} for one in turns],
         "generationConfig": settings,
     }
-    if request.system:
-        body["systemInstruction"] = {"parts": [{"text": request.system}]}
+    if system:
+        body["systemInstruction"] = {"parts": [{"text": system}]}
     path = f"/models/{quote(request.model.removeprefix('models/'), safe='')}:generateContent"
     return path, common.merged(body, request.fragment, request.extra_body)
 

@@ -35,12 +35,9 @@ _TICKS_PER_USD = 1e10
 
 def encode(request: Request) -> tuple[str, Body]:
     """The path and the body of one call."""
-    messages = [{"role": "user", "content": request.user}]
-    if request.system:
-        messages.insert(0, {"role": "system", "content": request.system})
     body: Body = {
         "model": request.model,
-        "messages": messages,
+        "messages": [{"role": one.role, "content": one.text} for one in request.messages],
         request.limit_field: request.max_output_tokens,
     }
     if request.temperature is not None:

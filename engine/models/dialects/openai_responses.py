@@ -16,14 +16,16 @@ _FINISH = {"completed": "stop", "failed": "error", "cancelled": "error"}
 
 def encode(request: Request) -> tuple[str, Body]:
     """The path and the body of one call. ``store`` is off: the provider's default is to keep every reply."""
+    system, turns = common.parted(request.messages)
+    alone = len(turns) == 1 and turns[0].role == "user"
     body: Body = {
         "model": request.model,
-        "input": request.user,
+        "input": turns[0].text if alone else [{"role": one.role, "content": one.text} for one in turns],
         request.limit_field: request.max_output_tokens,
         "store": False,
     }
-    if request.system:
-        body["instructions"] = request.system
+    if system:
+        body["instructions"] = system
     if request.temperature is not None:
         body["temperature"] = request.temperature
     return "/responses", common.merged(body, request.fragment, request.extra_body)

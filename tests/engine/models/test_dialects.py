@@ -12,7 +12,7 @@ import pytest
 from molaudit.engine.errors import SettingsError
 from molaudit.engine.models.dialects.common import Request
 from molaudit.engine.models.dialects.registry import DIALECTS, auth_headers, dialect
-from molaudit.engine.models.records import Decoded, Outcome, Response
+from molaudit.engine.models.records import Decoded, Outcome, Response, question
 
 SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[4] / "shared"))
 FIXTURES = SHARED / "data/fixtures/provider_responses.jsonl"
@@ -280,8 +280,7 @@ def test_a_stream_that_nobody_asked_for_is_still_an_answer(name: str, lines: lis
 def request(**changes: Any) -> Request:
     values: dict[str, Any] = {
         "model": "m/1",
-        "system": "S",
-        "user": "U",
+        "messages": question("S", "U"),
         "max_output_tokens": 64,
         "limit_field": "cap",
     }
@@ -302,7 +301,7 @@ def test_requests_have_the_documented_shape() -> None:
         "/responses",
         {"model": "m/1", "instructions": "S", "input": "U", "cap": 64, "store": False},
     )
-    assert dialect("anthropic").encode(request(system="")) == (
+    assert dialect("anthropic").encode(request(messages=question("", "U"))) == (
         "/messages",
         {"model": "m/1", "cap": 64, "messages": [{"role": "user", "content": "U"}]},
     )

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from scipy import stats
 
+from molaudit.engine.benchmarks import BENCHMARKS
 from molaudit.engine.models import simulated
 from molaudit.engine.models.hostile import _TEXTS
 from molaudit.engine.models.simulated import Simulated, answers, three_figures, window
-from molaudit.storage.benchmarks import embedded
 
 ALPHA = 1e-9  # The chance that a correct program fails one of the bounds below.
 
@@ -28,7 +28,7 @@ GOLDEN_PSEUDO = "158.6"
 @pytest.fixture(scope="module")
 def boiling() -> pl.DataFrame:
     """The boiling points that carry three figures or more: 3,955 of them."""
-    frame = embedded("crc-boiling-points").frame
+    frame = BENCHMARKS.get("crc-boiling-points").load().frame
     digits = pl.col("label").str.replace_all(r"[-.]", "").str.strip_chars("0")
     return frame.filter(digits.str.len_chars() >= 3)
 

@@ -14,12 +14,13 @@ import pytest
 from scipy.stats import binom
 from shared_data import DATA, needs_data
 
+from molaudit.engine.benchmarks import BENCHMARKS
 from molaudit.engine.errors import InputError
 from molaudit.engine.studies import calibration, predictors
 from molaudit.engine.studies.calibration import calibrate
 from molaudit.engine.studies.floors_table import usable_labels
 from molaudit.engine.studies.pairs import label_values
-from molaudit.storage import benchmarks, imports
+from molaudit.storage import imports
 
 ALARM = 1e-4
 EMBEDDED = "crc-boiling-points"
@@ -28,7 +29,7 @@ REAL = ("esol", "ld50", "caco2", "qm7")
 
 def labels_of(name: str) -> predictors.Floats:
     if name == EMBEDDED:
-        frame = benchmarks.embedded(name).frame.with_columns(benchmark=pl.lit(name))
+        frame = BENCHMARKS.get(name).load().frame.with_columns(benchmark=pl.lit(name))
         read = imports.labels_from_frame(frame)
     else:
         read = imports.load_labels(DATA / "benchmarks" / f"{name}.csv")

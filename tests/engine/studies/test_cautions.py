@@ -11,11 +11,12 @@ import pytest
 from shared_data import DATA, needs_data
 
 import molaudit
+from molaudit.engine.benchmarks import BENCHMARKS
 from molaudit.engine.studies.cautions import calling_levels
 from molaudit.engine.studies.floors_table import usable_labels
 from molaudit.engine.studies.pairs import label_values
 from molaudit.kernels import floors, reciters, simulate, tails
-from molaudit.storage import benchmarks, imports
+from molaudit.storage import imports
 
 QUICK = {"repeats": 300, "resamples": 20}
 EMBEDDED = "crc-boiling-points"
@@ -24,7 +25,7 @@ EMBEDDED = "crc-boiling-points"
 @cache
 def labels() -> pl.DataFrame:
     """The embedded boiling points that carry three figures."""
-    frame = benchmarks.embedded(EMBEDDED).frame.with_columns(kind=pl.lit("measured"))
+    frame = BENCHMARKS.get(EMBEDDED).load().frame.with_columns(kind=pl.lit("measured"))
     read = label_values(
         imports.labels_from_frame(frame.with_columns(benchmark=pl.lit(EMBEDDED))).frame, "stripped"
     )

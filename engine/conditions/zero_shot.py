@@ -8,6 +8,9 @@ again.
 
 from __future__ import annotations
 
+from ..models.records import Messages, question
+from ._condition import Condition, Item, Prompts, Subject
+
 SYSTEM = (
     "You report measured properties of chemical compounds. Always commit to one number: "
     "if you are unsure, give your best estimate."
@@ -59,3 +62,16 @@ def fields(user: str) -> dict[str, str]:
             end = padded.find("\n", start)
             found[key] = padded[start : end if end >= 0 else len(padded)]
     return found
+
+
+def _messages(item: Item) -> Messages:
+    return question(*zero_shot(item.property, item.unit, item.molecule, item.smiles))
+
+
+def _prepare(_: Subject) -> Prompts:
+    return Prompts(_messages)
+
+
+CONDITION = Condition(
+    "zero_shot", "the property of one molecule, without examples", ("zero-shot/1",), _prepare
+)

@@ -1,4 +1,4 @@
-"""The benchmarks that come with the installation: CRC tables of measured values in the `chemicals` package.
+"""What the benchmarks of the `chemicals` package share: CRC tables of measured values, installed with it.
 
 The tables are read as text, straight from the package's files: neither `chemicals` nor RDKit is imported,
 and no value passes through a float. Temperatures are stored there in kelvin with two decimals; minus 273.15,
@@ -16,11 +16,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 import polars as pl
 
-from .errors import TableError
+from molaudit.storage.errors import TableError
+
+from ._benchmark import Labels
 
 SCHEMA = {"molecule": pl.String, "smiles": pl.String, "label": pl.String}
 
@@ -38,39 +41,30 @@ _STRUCTURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Benchmark:
-    """Molecules with a published value each.
-
-    ``frame`` has the text columns ``molecule`` (unique), ``smiles`` and ``label``. ``duplicates`` names the
-    molecules whose name or SMILES the source holds more than once; a repeated name carries its CAS number in
-    brackets.
-    ``without_structure`` counts the source's values that were left out because no SMILES is known.
-    """
-
-    name: str
-    property: str
-    unit: str
-    kind: str
-    frame: pl.DataFrame
-    source: str
-    licence: str
-    duplicates: tuple[str, ...]
-    without_structure: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """Where a benchmark's values are and how one becomes a label."""
+class Table:
+    """Where the values of a table are, by path inside the package and column, and how one becomes a label."""
 
     path: str
     column: int
     label: Callable[[str], str]
-    property: str
-    unit: str
-    source: str
+
+    def load(self) -> Labels:
+        """Read the labels, in the order of the source table. They are read once.
+
+        Raises
+        ------
+        TableError
+            The installed `chemicals` package does not hold the table.
+        """
+        return _labels(self)
 
 
-def _celsius(kelvin: str) -> str:
+def version() -> str:
+    """The version of the package that holds the tables."""
+    return f"chemicals {metadata.version('chemicals')}"
+
+
+def celsius(kelvin: str) -> str:
     """Degrees Celsius as the handbook prints them, without the zeros that the conversion added."""
     return _without_padding(format(Decimal(kelvin) - ZERO_CELSIUS, "f"))
 
@@ -81,60 +75,17 @@ def _without_padding(text: str) -> str:
     return "0" if text in {"", "-0"} else text
 
 
-def _as_written(text: str) -> str:
+def as_written(text: str) -> str:
     return text
 
 
-_ORGANIC = "Misc/Physical Constants of Organic Compounds.csv"
-_HANDBOOK = (
-    "CRC Handbook of Chemistry and Physics, 95th edition, as tabulated in the Python package chemicals"
-)
-
-_TABLES = {
-    "crc-boiling-points": _Table(
-        _ORGANIC,
-        3,
-        _celsius,
-        "normal boiling point",
-        "°C",
-        f"{_HANDBOOK}: Physical Constants of Organic Compounds",
-    ),
-    "crc-melting-points": _Table(
-        _ORGANIC,
-        2,
-        _celsius,
-        "melting point",
-        "°C",
-        f"{_HANDBOOK}: Physical Constants of Organic Compounds",
-    ),
-    "crc-logp": _Table(
-        "Environment/CRC logP table.tsv",
-        2,
-        _as_written,
-        "log10 of the octanol-water partition coefficient",
-        "",
-        f"{_HANDBOOK}: Octanol-Water Partition Coefficients",
-    ),
-}
-
-
-def names() -> list[str]:
-    """Name every benchmark that `embedded` takes."""
-    return list(_TABLES)
+ORGANIC = "Misc/Physical Constants of Organic Compounds.csv"
+HANDBOOK = "CRC Handbook of Chemistry and Physics, 95th edition, as tabulated in the Python package chemicals"
+LICENCE = "MIT (package chemicals)"
 
 
 @cache
-def embedded(name: str) -> Benchmark:
-    """Load one of the benchmarks of `names`, in the order of its source table.
-
-    Raises
-    ------
-    TableError
-        No such benchmark, or the installed `chemicals` package does not hold the table.
-    """
-    if name not in _TABLES:
-        raise TableError(f"no embedded benchmark is called {name!r}: choose one of {', '.join(_TABLES)}")
-    table = _TABLES[name]
+def _labels(table: Table) -> Labels:
     package = _package()
     values = list(_values(package / table.path, table.column))
     structures = _structures(package / "Identifiers", {cas for cas, _, _ in values})
@@ -153,17 +104,7 @@ def embedded(name: str) -> Benchmark:
         {"molecule": molecules, "smiles": [row[2] for row in known], "label": [row[3] for row in known]},
         schema=SCHEMA,
     )
-    return Benchmark(
-        name=name,
-        property=table.property,
-        unit=table.unit,
-        kind="measured",
-        frame=frame,
-        source=table.source,
-        licence="MIT (package chemicals)",
-        duplicates=tuple(twice),
-        without_structure=len(values) - len(known),
-    )
+    return Labels(frame, tuple(twice), len(values) - len(known))
 
 
 def _package() -> Path:

@@ -9,7 +9,8 @@ from importlib.resources import files
 import polars as pl
 import pytest
 
-from molaudit.storage import benchmarks
+from molaudit.engine.benchmarks import BENCHMARKS, _chemicals
+from molaudit.engine.errors import SettingsError
 from molaudit.storage.errors import TableError
 
 
@@ -24,18 +25,18 @@ def significant(text: str) -> int:
     ("name", "rows"), [("crc-boiling-points", 4764), ("crc-melting-points", 7089), ("crc-logp", 437)]
 )
 def test_every_compound_with_a_structure_is_there_once(name: str, rows: int) -> None:
-    benchmark = benchmarks.embedded(name)
+    benchmark = BENCHMARKS.get(name).load()
     assert benchmark.frame.schema == {"molecule": pl.String, "smiles": pl.String, "label": pl.String}
     assert benchmark.frame.height == rows
     assert benchmark.frame["molecule"].is_unique().all()
     assert benchmark.frame.null_count().sum_horizontal().item() == 0
     assert benchmark.frame["label"].str.contains(r"^-?\d+(\.\d+)?$").all()
     assert benchmark.duplicates == ()
-    assert benchmark.kind == "measured"
+    assert BENCHMARKS.get(name).kind == "measured"
 
 
 def test_3955_boiling_points_carry_three_figures() -> None:
-    labels = benchmarks.embedded("crc-boiling-points").frame["label"]
+    labels = BENCHMARKS.get("crc-boiling-points").load().frame["label"]
     assert sum(significant(text) >= 3 for text in labels) == 3955
 
 
@@ -53,7 +54,7 @@ def test_3955_boiling_points_carry_three_figures() -> None:
     ],
 )
 def test_labels_are_the_numbers_that_the_handbook_prints(name: str, molecule: str, label: str) -> None:
-    frame = benchmarks.embedded(name).frame
+    frame = BENCHMARKS.get(name).load().frame
     assert frame.filter(pl.col("molecule") == molecule)["label"].to_list() == [label]
 
 
@@ -70,7 +71,7 @@ def test_each_label_is_the_stored_kelvin_minus_273_15_in_exact_thousandths() -> 
         source.read_text(encoding="utf-8").splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE
     )
     kelvin = {row["Name"]: row["Tb"] for row in rows if row["Tb"]}
-    frame = benchmarks.embedded("crc-boiling-points").frame
+    frame = BENCHMARKS.get("crc-boiling-points").load().frame
     for molecule, _, label in frame.iter_rows():
         assert ten_thousandths(label) == ten_thousandths(kelvin[molecule]) - 2_731_500
         assert not ("." in label and label.endswith("0"))
@@ -79,22 +80,22 @@ def test_each_label_is_the_stored_kelvin_minus_273_15_in_exact_thousandths() -> 
 def test_structures_are_those_that_the_package_gives_for_the_cas_number() -> None:
     from chemicals import search_chemical
 
-    frame = benchmarks.embedded("crc-logp").frame
+    frame = BENCHMARKS.get("crc-logp").load().frame
     for molecule in ("Formaldehyde", "Benzo[a]pyrene", "Tetrachloromethane"):
         smiles = frame.filter(pl.col("molecule") == molecule)["smiles"].item()
         assert smiles == search_chemical(molecule).smiles
 
 
 def test_an_unknown_name_lists_those_that_exist() -> None:
-    with pytest.raises(TableError, match="crc-boiling-points, crc-melting-points, crc-logp"):
-        benchmarks.embedded("crc-boiling-point")
-    assert benchmarks.names() == ["crc-boiling-points", "crc-melting-points", "crc-logp"]
+    with pytest.raises(SettingsError, match="crc-boiling-points, crc-logp, crc-melting-points"):
+        BENCHMARKS.get("crc-boiling-point")
+    assert BENCHMARKS.names() == ("crc-boiling-points", "crc-logp", "crc-melting-points")
 
 
 def test_loading_runs_neither_rdkit_nor_chemicals_and_takes_under_half_a_second() -> None:
     code = (
-        "import sys, time; from molaudit.storage.benchmarks import embedded; start = time.process_time();"
-        "embedded('crc-boiling-points'); print(time.process_time() - start);"
+        "import sys, time; from molaudit.engine.benchmarks import BENCHMARKS; start = time.process_time();"
+        "BENCHMARKS.get('crc-boiling-points').load(); print(time.process_time() - start);"
         "print(sorted({'rdkit', 'chemicals', 'pandas', 'duckdb'} & set(sys.modules)))"
     )
     seconds, loaded = subprocess.run(
@@ -105,17 +106,17 @@ def test_loading_runs_neither_rdkit_nor_chemicals_and_takes_under_half_a_second(
 
 
 def test_a_second_load_is_free() -> None:
-    benchmarks.embedded("crc-logp")
+    BENCHMARKS.get("crc-logp").load()
     start = time.perf_counter()
-    benchmarks.embedded("crc-logp")
+    BENCHMARKS.get("crc-logp").load()
     assert time.perf_counter() - start < 0.01
 
 
 def test_a_package_without_the_table_is_named(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(benchmarks, "_package", lambda: tmp_path)
-    benchmarks.embedded.cache_clear()
+    monkeypatch.setattr(_chemicals, "_package", lambda: tmp_path)
+    _chemicals._labels.cache_clear()
     with pytest.raises(TableError, match="CRC logP table"):
-        benchmarks.embedded("crc-logp")
+        BENCHMARKS.get("crc-logp").load()
 
 
 def test_names_and_structures_that_occur_twice_are_reported(
@@ -127,16 +128,16 @@ def test_names_and_structures_that_occur_twice_are_reported(
         "5-5-5\tno value\t\n"
     )
     (tmp_path / "Identifiers").mkdir()
-    for table in benchmarks._STRUCTURES:
+    for table in _chemicals._STRUCTURES:
         (tmp_path / "Identifiers" / table).write_text("")
-    (tmp_path / "Identifiers" / benchmarks._STRUCTURES[0]).write_text(
+    (tmp_path / "Identifiers" / _chemicals._STRUCTURES[0]).write_text(
         "".join(f"9\t{cas}\tC\t1\t{smiles}\tinchi\n" for cas, smiles in
                 [("1-1-1", "C"), ("2-2-2", "CC"), ("3-3-3", "CC"), ("5-5-5", "CCC")])
     )  # fmt: skip
-    monkeypatch.setattr(benchmarks, "_package", lambda: tmp_path)
-    benchmarks.embedded.cache_clear()
-    benchmark = benchmarks.embedded("crc-logp")
-    benchmarks.embedded.cache_clear()
+    monkeypatch.setattr(_chemicals, "_package", lambda: tmp_path)
+    _chemicals._labels.cache_clear()
+    benchmark = BENCHMARKS.get("crc-logp").load()
+    _chemicals._labels.cache_clear()
     assert benchmark.frame.rows() == [
         ("X [1-1-1]", "C", "0.10"),
         ("X [2-2-2]", "CC", "2"),

@@ -1,0 +1,1 @@
+"""How the house grows: a folder is a registry, its files are the members."""
