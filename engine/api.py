@@ -11,7 +11,7 @@ import polars as pl
 
 from molaudit.storage import imports
 
-from .studies.retrieval import CELL_COLUMNS, Scored, score_frames
+from .studies.retrieval import Scored, score_frames
 from .studies.settings import AnswerFigures, Correction, Figures, Match, Protocol, Samples, ScoreSettings
 
 if TYPE_CHECKING:
@@ -69,9 +69,8 @@ class Scores:
         tables: Mapping[str, pl.DataFrame] | None = None,
     ) -> Scores:
         """The scores of a run, with notes of what came before and after; ``scored`` is None without benchmarks."""
-        empty = pl.DataFrame(schema=dict.fromkeys(CELL_COLUMNS, pl.Null()))
         return cls(
-            cells=empty if scored is None else scored.cells,
+            cells=pl.DataFrame() if scored is None else scored.cells,
             pairs=pl.DataFrame() if scored is None else scored.pairs,
             floors=pl.DataFrame() if scored is None else scored.floors,
             notes=(*before, *(() if scored is None else scored.notes), *after),

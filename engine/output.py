@@ -34,16 +34,26 @@ def prepare_folder(folder: Path) -> None:
         raise SettingsError(f"--out {folder}: no permission to write; give a folder that can be written")
 
 
+def remove_scored(folder: Path) -> None:
+    """Remove the tables of an earlier scoring, which would stand beside results that they do not belong to."""
+    for name in SCORED:
+        (folder / name).unlink(missing_ok=True)
+
+
 def write_scores(scores: Scores, folder: Path, more: Mapping[str, Any] | None = None) -> None:
     """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv`` and ``run.json``.
 
-    ``more`` is added to ``run.json``.
+    Each table of a task is a CSV of its name; a run without benchmarks has no cells. ``more`` is added to
+    ``run.json``.
     """
     prepare_folder(folder)
-    results.write_csv(scores.cells, folder / "cells.csv")
-    results.write_parquet(scores.cells, folder / "cells.parquet")
-    results.write_parquet(scores.pairs, folder / "pairs.parquet")
-    results.write_csv(scores.floors, folder / "floors.csv")
+    if scores.cells.width:
+        results.write_csv(scores.cells, folder / "cells.csv")
+        results.write_parquet(scores.cells, folder / "cells.parquet")
+        results.write_parquet(scores.pairs, folder / "pairs.parquet")
+        results.write_csv(scores.floors, folder / "floors.csv")
+    else:
+        remove_scored(folder)
     for name, table in scores.tables.items():
         results.write_csv(table, folder / f"{name}.csv")
     results.write_json(

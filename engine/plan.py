@@ -79,6 +79,13 @@ class Plan:
     blocks
         What is asked of whom.
 
+    Attributes
+    ----------
+    asked
+        Every model at every effort, once.
+    shared
+        Whether two blocks may hold the same call.
+
     Raises
     ------
     InputError
@@ -95,9 +102,8 @@ class Plan:
         self.endpoints = {one.name: one.record() for one in settings.endpoints}
         most = max((block.samples for block in self.blocks), default=1)
         self._lanes = {name: _lane(one, most) for name, one in unique.items()}
-        # Only blocks about one thing under one condition can hold the same call; then each is made once.
         places = [(block.benchmark, block.condition) for block in self.blocks]
-        self._shared = len(set(places)) < len(places)
+        self.shared = len(set(places)) < len(places)
 
     def __len__(self) -> int:
         """The number of rows: calls, each counted for every arm that it belongs to."""
@@ -121,8 +127,11 @@ class Plan:
                     yield block, index
 
     def calls(self, pool: str | None = None) -> Iterator[Call]:
-        """The calls, of one pool or of all, each once, in an order that is the same each time."""
-        if not self._shared:
+        """The calls, of one pool or of all, each once, in an order that is the same each time.
+
+        Only blocks about one thing under one condition can hold the same call: else no key need be remembered.
+        """
+        if not self.shared:
             yield from (call for _, call in self.rows(pool))
             return
         made: set[bytes] = set()

@@ -57,13 +57,7 @@ def estimate(plan: Plan, *, latency_s: float = DEFAULT_LATENCY_S) -> Estimate:
     latency_s
         A guess of the seconds that one call takes; with the in-flight limit it bounds the rate.
     """
-    questions: dict[tuple[str, str], int] = Counter()
-    prompts: dict[tuple[str, str], int] = Counter()
-    for block in plan.blocks:
-        tokens = prompt_tokens(block) * block.samples
-        for asked in block.asked:
-            questions[asked.lane] += len(block.ids) * block.samples
-            prompts[asked.lane] += tokens
+    questions, prompts = _amounts(plan)
     models = []
     for asked in plan.asked:
         reserve = questions[asked.lane] * asked.max_output_tokens
@@ -86,12 +80,29 @@ def estimate(plan: Plan, *, latency_s: float = DEFAULT_LATENCY_S) -> Estimate:
     return Estimate(
         models=tuple(models),
         pools=pools,
-        calls=len(plan),
+        calls=questions.total(),
         input_tokens=sum(one.input_tokens for one in models),
         output_tokens=sum(one.output_tokens for one in models),
         cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
         seconds=max((one.seconds for one in pools), default=0.0),
     )
+
+
+def _amounts(plan: Plan) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """Calls and input tokens of each (model, effort); a call that two arms share counts once."""
+    questions: Counter[tuple[str, str]] = Counter()
+    prompts: Counter[tuple[str, str]] = Counter()
+    if plan.shared:
+        for call in plan.calls():
+            questions[call.model, call.effort] += 1
+            prompts[call.model, call.effort] += call.input_tokens
+        return questions, prompts
+    for block in plan.blocks:
+        tokens = prompt_tokens(block) * block.samples
+        for asked in block.asked:
+            questions[asked.lane] += len(block.ids) * block.samples
+            prompts[asked.lane] += tokens
+    return questions, prompts
 
 
 def _pool(name: str, models: list[ModelEstimate], settings: Settings, latency_s: float) -> PoolEstimate:

@@ -22,7 +22,7 @@ STYLES = {
 COLOURS = {"flagged": "#f4b6b0", "clean": "#cfe8cf", "no-signal": "#f3e6b3", "untestable": "#e6e6e6"}
 
 CELL_TABLE = (
-    *("benchmark", "model", "condition", "effort", "n_usable", "m1", "m2", "m3"),
+    *("benchmark", "model", "arm", "effort", "n_usable", "m1", "m2", "m3"),
     *("R12", "floor12", "p12", "R23", "floor23", "p23", "hit3", "verdict", "evidence", "cautions"),
 )
 NARROW_TABLE = ("model", "m1", "m2", "m3", "R12", "p12", "R23", "p23", "verdict")
@@ -51,7 +51,14 @@ def counted(number: int, what: str) -> str:
 
 
 def show_scores(console: Console, cells: pl.DataFrame, notes: tuple[str, ...]) -> None:
-    """Print the map, the cells, what was left out and the notes."""
+    """Print the map, the cells, what was left out and the notes. A run without benchmarks has no cells."""
+    if cells.width:
+        _show_cells(console, cells)
+    for note in notes:
+        say(console, note)
+
+
+def _show_cells(console: Console, cells: pl.DataFrame) -> None:
     for title, part in _maps(cells):
         for table in tables_of_map(part, title, console.width):
             console.print(table)
@@ -60,16 +67,14 @@ def show_scores(console: Console, cells: pl.DataFrame, notes: tuple[str, ...]) -
     left_out = table_of_left_out(cells)
     if left_out is not None:
         console.print(left_out)
-    for note in notes:
-        say(console, note)
 
 
 def _maps(cells: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """One map for each condition and effort."""
-    parts = cells.partition_by("condition", "effort", maintain_order=True)
+    """One map for each arm and effort."""
+    parts = cells.partition_by("arm", "effort", maintain_order=True)
     titles = []
     for part in parts:
-        named = [inert(part[name][0]) for name in ("condition", "effort") if part[name][0] is not None]
+        named = [inert(part[name][0]) for name in ("arm", "effort") if part[name][0] is not None]
         titles.append("Contamination map" + (f" ({', '.join(named)})" if named else ""))
     return list(zip(titles, parts, strict=True))
 
@@ -122,11 +127,11 @@ def tables_of_cells(cells: pl.DataFrame, *, wide: bool) -> list[Table]:
         wanted = _with_own_counts(cells, CELL_TABLE)
         shown = [name for name in wanted if cells[name].null_count() < cells.height]
         return [_cell_rows(cells, shown, "Cells")]
-    parts = cells.partition_by("benchmark", "condition", "effort", maintain_order=True)
+    parts = cells.partition_by("benchmark", "arm", "effort", maintain_order=True)
     narrow = _with_own_counts(cells, NARROW_TABLE)
     tables = []
     for part in parts:
-        names = [part[name][0] for name in ("benchmark", "condition", "effort")]
+        names = [part[name][0] for name in ("benchmark", "arm", "effort")]
         tables.append(
             _cell_rows(part, narrow, "Cells: " + inert(", ".join(n for n in names if n is not None)))
         )

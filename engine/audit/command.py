@@ -30,7 +30,7 @@ from .lasting import lasting_console
 from .overview import outcome_table, plan_tables, progress_line, session_lines
 from .pricing import spent_before
 from .scorer_process import WORTH_UP_TO, ScorerProcess
-from .table import asked_of_cache, plan_table
+from .table import asked_of_cache, calls_of, plan_table
 from .unchanged import Standing, Written, basis, read_written, standing
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     if lost:
         _warn(console, f"{lost} stored attempts could not be read and count as never made")
     done = frozenset(cache.lookup(asked_of_cache(table))["key"].to_list())
-    calls = table.unique("key", keep="first", maintain_order=True)
+    calls = calls_of(table)
     missing = calls.filter(~pl.col("key").is_in(list(done)))
     hits = calls.height - missing.height
     _say_calls(console, calls.height, missing.height)
@@ -232,7 +232,7 @@ def report_audit(path: Path, out: Path | None, cache_path: Path | None) -> int:
         _warn(console, str(error))
         return COMPLETE
     show_scores(console, scores.cells, scores.notes)
-    asked = int(scores.cells["left_out_not_asked"].sum())
+    asked = int(scores.cells["left_out_not_asked"].sum()) if scores.cells.width else 0
     if asked:
         _warn(console, f"partial: {asked} of {table.height} calls have not been made yet")
     return COMPLETE
@@ -277,7 +277,8 @@ def _key_names(audit: Audit) -> list[str]:
 def _show(written: Written | None, folder: Path, console: Console) -> None:
     if written is not None:
         show_scores(console, written.cells, written.notes)
-        console.print(f"{written.cells.height} cells written to {folder}", highlight=False, markup=False)
+        what = f"{written.cells.height} cells" if written.cells.width else "results"
+        console.print(f"{what} written to {folder}", highlight=False, markup=False)
 
 
 def _warner(console: Console) -> Warn:

@@ -12,12 +12,12 @@ from molaudit.storage.segments import sessions
 
 from ..plan_estimate import Estimate
 from ..terminal import inert
-from .table import asked_of_cache
+from .table import asked_of_cache, calls_of
 
 
 def plan_tables(expected: Estimate, table: pl.DataFrame, cached: frozenset[str]) -> list[Table]:
     """What each model and effort takes, and how long each pool needs; fits 80 columns."""
-    hit = table.filter(pl.col("key").is_in(list(cached))).group_by("model", "effort").len()
+    hit = calls_of(table).filter(pl.col("key").is_in(list(cached))).group_by("model", "effort").len()
     hits = {(model, effort): count for model, effort, count in hit.iter_rows()}
     models = _table("Plan: cost and output at most", ("model", "effort"))
     for name in ("calls", "cached", "tokens in", "out <=", "USD <="):
@@ -69,7 +69,7 @@ def outcome_table(table: pl.DataFrame, cache: Cache) -> tuple[Table, int]:
     attempts = cache.attempts(asked)
     usable = cache.lookup(asked).select("key", final=pl.col("outcome"))
     last = attempts.sort("started_at").group_by("key").agg(last=pl.col("outcome").last())
-    met = table.join(usable, on="key", how="left").join(last, on="key", how="left")
+    met = calls_of(table).join(usable, on="key", how="left").join(last, on="key", how="left")
     state = pl.coalesce("final", "last", pl.lit("not asked"))
     counts = met.group_by(
         pl.col("model").cast(pl.String), pl.col("effort").cast(pl.String), state=state
@@ -89,8 +89,9 @@ def outcome_table(table: pl.DataFrame, cache: Cache) -> tuple[Table, int]:
 
 def progress_line(table: pl.DataFrame, answered: int) -> str:
     """How far the audit is, in one line."""
-    left = table.height - answered
-    return f"{answered} of {table.height} calls are done" + (f", {left} left" if left else "")
+    calls = calls_of(table).height
+    left = calls - answered
+    return f"{answered} of {calls} calls are done" + (f", {left} left" if left else "")
 
 
 def session_lines(cache: Cache) -> list[str]:

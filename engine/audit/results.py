@@ -16,11 +16,11 @@ from ..api import Scores
 from ..errors import InputError
 from ..models.dialects.registry import dialect
 from ..models.records import Outcome, Response
-from ..output import SCORED, write_scores
+from ..output import remove_scored, write_scores
 from ..studies.retrieval import score_frames
 from ..studies.settings import ScoreSettings
 from .inputs import Audit
-from .table import asked_of_cache
+from .table import asked_of_cache, calls_of
 
 ANSWER_SCHEMA: dict[str, pl.DataType] = {
     "key": pl.String(),
@@ -64,7 +64,7 @@ def _decoded(batch: pl.DataFrame) -> Iterator[tuple[object, ...]]:
 
 def attempts_table(table: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
     """Return every stored attempt of the plan's calls: what it was about, how it ended, tokens and times."""
-    about = table.select("key", *_as_text("model", "benchmark", "molecule", "condition", "effort"), "repeat")
+    about = calls_of(table).select("key", *_as_text("model", "benchmark", "molecule", "condition", "effort"), "repeat")
     joined = about.join(attempts.drop("model", "effort", "repeat"), on="key", how="inner")
     return joined.select(
         *("key", "model", "benchmark", "molecule", "condition", "effort", "repeat"),
@@ -150,8 +150,7 @@ def write_audit(
     try:
         scores = score_audit(audit, table, cache)
     except InputError:
-        for name in SCORED:
-            (folder / name).unlink(missing_ok=True)
+        remove_scored(folder)
         results.write_json(facts, folder / "run.json")
         raise
     write_scores(scores, folder, facts)

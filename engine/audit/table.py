@@ -51,6 +51,11 @@ def plan_table(plan: Plan) -> pl.DataFrame:
     return pl.DataFrame(columns, schema=SCHEMA)
 
 
+def calls_of(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with each call once: two arms may share one."""
+    return table.unique("key", keep="first", maintain_order=True)
+
+
 def asked_of_cache(table: pl.DataFrame) -> pl.DataFrame:
     """Return the keys as the cache wants them, each once, with what must agree on reading."""
     return table.select(

@@ -147,7 +147,8 @@ def read_written(folder: Path) -> Written:
 
 def _written(folder: Path, content: dict[str, Any]) -> Written:
     notes = tuple(str(note) for note in content["notes"])
-    return Written(pl.read_parquet(folder / "cells.parquet"), notes)
+    cells = folder / "cells.parquet"
+    return Written(pl.read_parquet(cells) if cells.exists() else pl.DataFrame(), notes)
 
 
 def _content(folder: Path) -> dict[str, Any]:
@@ -180,4 +181,6 @@ def standing(folder: Path, known: str, cache: Cache) -> Standing | None:
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    return {name: tables.digest(folder / name) for name in FILES}
+    """Digests of the files of results; those of tasks are tables of any name."""
+    names = {*FILES, *(path.name for path in folder.glob("*.csv"))}
+    return {name: tables.digest(folder / name) for name in sorted(names) if (folder / name).exists()}
