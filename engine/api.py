@@ -173,6 +173,17 @@ def score(
         source_units=source_units or {},
         several_values=tuple(several_values) if not isinstance(several_values, str) else several_values,
     )
+    return score_with(answers, labels, chosen)
+
+
+def score_with(answers: Source, labels: Source, chosen: ScoreSettings) -> Scores:
+    """`score`, with its settings as one record.
+
+    Raises
+    ------
+    TableError, InputError
+        As of `score`.
+    """
     read_answers = imports.load_answers(answers) if _is_path(answers) else imports.answers_from_frame(answers)
     read_labels = imports.load_labels(labels) if _is_path(labels) else imports.labels_from_frame(labels)
     scored = score_frames(read_answers.frame, read_labels.frame, chosen)

@@ -72,7 +72,10 @@ def place(where: Sequence[str | int]) -> str:
 
 
 def explain(
-    error: ValidationError, path: Path, data: Mapping[str, Any], sections: Mapping[str, type[BaseModel]]
+    error: ValidationError,
+    path: Path,
+    data: Mapping[str, Any],
+    sections: Mapping[str, type[BaseModel] | None],
 ) -> SettingsError:
     """The errors of a validation as one of ours, a line each."""
     lines = []
@@ -103,7 +106,7 @@ def _line(
     where: tuple[str | int, ...],
     data: Mapping[str, Any],
     owner: type[BaseModel] | None,
-    sections: Mapping[str, type[BaseModel]],
+    sections: Mapping[str, type[BaseModel] | None],
 ) -> str:
     kind, context = fault["type"], fault.get("ctx", {})
     shown = place(_named(where, data))

@@ -9,12 +9,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
+from .errors import SettingsError
 from .models.dialects.registry import DIALECTS
 from .models.records import Endpoint
 from .settings_arms import Arm, ArmSettings, consistent_arms, whole_arms
 from .settings_tasks import TaskSettings
 from .settings_types import Count, Json, Number, Section, Text
 from .settings_urls import normal_base_url
+from .studies.settings import ScoreSettings
 
 DEFAULT_MAX_OUTPUT_TOKENS = 4096
 DEFAULT_ATTEMPT_S = 600.0
@@ -194,6 +196,7 @@ class Settings(Section):
     benchmarks: tuple[BenchmarkSettings, ...] = Field(default=(), alias="benchmark")
     stated_arms: tuple[ArmSettings, ...] = Field(default=(), alias="arm")
     tasks: tuple[TaskSettings, ...] = Field(default=(), alias="task")
+    score: Json = Field(default_factory=dict)
 
     def endpoint(self, name: str) -> EndpointSettings:
         """The endpoint of that name."""
@@ -205,6 +208,19 @@ class Settings(Section):
         if not self.benchmarks:
             return ()
         return whole_arms(self.stated_arms, self.run, self.models, self.benchmarks)
+
+    @property
+    def scoring(self) -> ScoreSettings:
+        """How the answers are scored: ``[score]``, with the run's seed where it says none."""
+        return ScoreSettings.of(self.score, seed=self.run.seed)
+
+    @model_validator(mode="after")
+    def _scored(self) -> Settings:
+        try:
+            _ = self.scoring
+        except SettingsError as error:
+            raise ValueError(f"score: {error}") from None
+        return self
 
     @model_validator(mode="after")
     def _consistent(self) -> Settings:
@@ -258,14 +274,16 @@ class Settings(Section):
                     )
 
 
-SECTIONS: Mapping[str, type[BaseModel]] = {
+SECTIONS: Mapping[str, type[BaseModel] | None] = {
     "run": Run,
     "endpoint": EndpointSettings,
     "model": ModelSettings,
     "benchmark": BenchmarkSettings,
     "arm": ArmSettings,
     "task": TaskSettings,
+    "score": None,
 }
+"""The sections, and what checks their keys; ``[score]`` is checked by `ScoreSettings`."""
 
 
 def _unique(section: str, key: str, values: list[str]) -> None:

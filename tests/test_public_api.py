@@ -54,7 +54,7 @@ def test_settings_have_one_set_of_defaults() -> None:
     parser = argparse.ArgumentParser()
     score_command.configure(parser)
     command = vars(parser.parse_args(["a", "--labels", "l", "--out", "o"]))
-    command["source_units"] = dict(command.pop("source_unit"))
+    command["source_units"] = dict(command["source_units"])
     signature = inspect.signature(molaudit.score).parameters
     fields = {f.name for f in dataclasses.fields(ScoreSettings)}
     assert fields == set(signature) - {"answers", "labels"} == set(command) - {"answers", "labels", "out"}

@@ -18,7 +18,6 @@ from ..models.dialects.registry import dialect
 from ..models.records import Outcome, Response
 from ..output import remove_scored, write_scores
 from ..studies.retrieval import score_frames
-from ..studies.settings import ScoreSettings
 from .inputs import Audit
 from .table import asked_of_cache, calls_of
 
@@ -64,7 +63,9 @@ def _decoded(batch: pl.DataFrame) -> Iterator[tuple[object, ...]]:
 
 def attempts_table(table: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
     """Return every stored attempt of the plan's calls: what it was about, how it ended, tokens and times."""
-    about = calls_of(table).select("key", *_as_text("model", "benchmark", "molecule", "condition", "effort"), "repeat")
+    about = calls_of(table).select(
+        "key", *_as_text("model", "benchmark", "molecule", "condition", "effort"), "repeat"
+    )
     joined = about.join(attempts.drop("model", "effort", "repeat"), on="key", how="inner")
     return joined.select(
         *("key", "model", "benchmark", "molecule", "condition", "effort", "repeat"),
@@ -84,7 +85,7 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
         Nothing has been answered yet.
     """
     met = _met(table, cache)
-    settings = ScoreSettings(seed=audit.settings.run.seed)
+    settings = audit.settings.scoring
     scored = None
     if audit.recall is not None:
         asked = pl.col("task").cast(pl.String) == ""
@@ -130,7 +131,7 @@ def rehearse(audit: Audit, table: pl.DataFrame) -> None:
         outcome=pl.lit(Outcome.ANSWERED.value),
         lost=pl.lit(None, pl.String),
     )
-    score_frames(audit.recall.read(_replies(met)), labels, ScoreSettings(seed=audit.settings.run.seed))
+    score_frames(audit.recall.read(_replies(met)), labels, audit.settings.scoring)
 
 
 def write_audit(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from ..errors import SettingsError
 
@@ -39,26 +40,72 @@ def _is_between_0_and_1(value: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Help:
+    """A setting in one line for people; ``option`` is its name on the command line where that is another."""
+
+    text: str
+    option: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreSettings:
-    """Settings of one scoring.
+    """Settings of one scoring: the section ``[score]`` of audit.toml, and the options of ``molaudit score``.
 
     ``samples=None`` is the protocol's own convention: the first answer of a molecule for ``recall``, all
     samples pooled for ``blinding``. ``source_units`` maps a benchmark to the unit its labels were converted
     from. ``several_values`` names the benchmarks that publish several values of a molecule.
     """
 
-    protocol: Protocol = "recall"
-    figures: Figures = "stripped"
-    samples: Samples | None = None
-    answer_figures: AnswerFigures = "padded"
-    match: Match = "nested"
-    correction: Correction = "rung"
-    alpha: float = 0.05
-    seed: int = 0
-    repeats: int = 10_000
-    resamples: int = 2_000
-    source_units: Mapping[str, str] = field(default_factory=dict)
-    several_values: Collection[str] = ()
+    protocol: Annotated[Protocol, Help("recall, or blinding for the counts of the earlier study")] = "recall"
+    figures: Annotated[
+        Figures,
+        Help(
+            "whether a label's trailing zeros count as figures: never (stripped), or after a point (written)"
+        ),
+    ] = "stripped"
+    samples: Annotated[
+        Samples | None,
+        Help("several answers to a molecule: the first parsed one counts (of recall), or all (of blinding)"),
+    ] = None
+    answer_figures: Annotated[
+        AnswerFigures,
+        Help("answers with fewer than three figures: read as padded with zeros, or left out (required)"),
+    ] = "padded"
+    match: Annotated[
+        Match, Help("compare at 1, 2 and 3 figures each rounded, or prefixes of the three-figure codes")
+    ] = "nested"
+    correction: Annotated[
+        Correction, Help("Benjamini-Hochberg over both rungs of all cells, or over cells")
+    ] = "rung"
+    alpha: Annotated[float, Help("false discovery rate")] = 0.05
+    seed: Annotated[int, Help("seed of all resampling; in audit.toml that of the run")] = 0
+    repeats: Annotated[int, Help("halves of the mode floor")] = 10_000
+    resamples: Annotated[int, Help("bootstrap resamples")] = 2_000
+    source_units: Annotated[
+        Mapping[str, str],
+        Help("the unit that a benchmark's labels were converted from, such as ld50=mg/kg", "source-unit"),
+    ] = field(default_factory=dict)
+    several_values: Annotated[
+        Collection[str],
+        Help("a benchmark that publishes several values of a molecule: an answer may agree with any of them"),
+    ] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], **defaults: Any) -> ScoreSettings:
+        """The settings that a table of them says.
+
+        Raises
+        ------
+        SettingsError
+            A key is none of them, or a value is not allowed.
+        """
+        names = [one.name for one in fields(cls)]
+        for key in given:
+            if key not in names:
+                close = difflib.get_close_matches(key, names, 1, 0.6)
+                near = f" (did you mean {close[0]!r}?)" if close else ""
+                raise SettingsError(f"unknown key {key!r}; allowed: {', '.join(names)}{near}")
+        return cls(**{**defaults, **given})
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -72,9 +119,13 @@ class ScoreSettings:
                 raise SettingsError(
                     f"{name}: found {getattr(self, name)!r}; allowed: a whole number from 1 to {MOST_KEPT}"
                 )
-        if isinstance(self.several_values, str):
+        if isinstance(self.several_values, str) or not all(isinstance(x, str) for x in self.several_values):
             raise SettingsError(
                 f"several_values: found {self.several_values!r}; allowed: a list of benchmarks"
+            )
+        if not isinstance(self.source_units, Mapping):
+            raise SettingsError(
+                f"source_units: found {self.source_units!r}; allowed: benchmarks with units, such as ld50 = 'mg/kg'"
             )
         if not _is_whole(self.seed, 0, 2**63 - 1):
             raise SettingsError(f"seed: found {self.seed!r}; allowed: a whole number from 0 to 2^63 - 1")

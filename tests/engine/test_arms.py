@@ -1,4 +1,4 @@
-"""Arms: what they take from ``[run]``, which calls they share, which cells are tested together, and what is refused."""
+"""Arms: what they take from ``[run]``, which calls they share, which cells are tested together, what is refused."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_an_unknown_condition_prompt_and_key_are_named(
 
 
 def test_cells_of_a_family_are_corrected_together(tmp_path: Path) -> None:
-    # The smallest p of 2 x cells tests is multiplied by their number: 4 in a family of two cells, 2 in one of its own.
+    # The smallest p is multiplied by the number of tests: 4 in a family of two cells, 2 in one of its own.
     q = {}
     with start_process(ServeSettings()) as url:
         for name, family in (("one", 'family = "all"'), ("two", "")):

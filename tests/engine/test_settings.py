@@ -93,7 +93,7 @@ def test_settings_are_frozen() -> None:
     ("change", "expected"),
     [
         (lambda d: d["run"].update(molecule=5), ["run: unknown key 'molecule'", "did you mean 'molecules'?"]),
-        (lambda d: d.update(runs={}), ["unknown key 'runs'", "allowed: benchmark, endpoint, model, run"]),
+        (lambda d: d.update(runs={}), ["unknown key 'runs'", "allowed: arm, benchmark, endpoint, model, run, score"]),
         (lambda d: first(d, "endpoint").update(rpm=5),
          ['endpoint "local": unknown key \'rpm\'', "requests_per_minute"]),
         (lambda d: first(d, "endpoint").update(api_key="abc"),
