@@ -9,8 +9,9 @@ from dataclasses import replace
 from ._answer import NumberAnswer, from_quantity
 from ._places import Place, find_boxes, find_fields, find_tags
 from ._prose import read_prose
-from ._reasoning import next_sample, next_turn, split_reasoning
+from ._turns import next_sample, next_turn
 from ._units import canonical_unit, same_unit
+from .reasoning import split_reasoning
 
 LONGEST_HALF = 32_768
 """Characters examined at either end of a visible reply; what lies between is not read (flag ``long``)."""
@@ -50,9 +51,10 @@ def parse_number(
         return NumberAnswer(kind="empty", rule="none")
     if plain := _PLAIN.fullmatch(text):
         return _plain(plain[1])
-    visible, thought, cut = split_reasoning(text)
-    flags: tuple[str, ...] = ("reasoning",) if thought else ()
-    if cut:
+    parted = split_reasoning(text)
+    visible = parted.visible
+    flags: tuple[str, ...] = ("reasoning",) if parted.thought else ()
+    if parted.cut:
         return NumberAnswer(kind="truncated", rule="none", flags=flags)
     if not visible or visible.isspace():
         return NumberAnswer(kind="empty", rule="none", flags=flags)
