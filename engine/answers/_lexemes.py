@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ._characters import EM_DASH, EN_DASH, GROUP_SPACE
+from ._characters import EM_DASH, EN_DASH, GROUP_SPACE, is_stroke
 
 # run
 _RUN = re.compile(rf"(?:(?<![\d.])\.(?=\d))?+\d++(?:[.,'_{GROUP_SPACE}]\d++)*+")
@@ -177,9 +177,13 @@ def _sign(normal: str, written: str, start: int, floor: int) -> tuple[int, str, 
     if before[-1:] == "," and not before[-2:-1].strip():
         return start, "", ("decimal-comma",)
     tight = before.rstrip(" " + GROUP_SPACE)
-    if not tight or tight[-1] not in "+-" + EM_DASH:
+    if not tight:
         return start, "", ()
     at = floor + len(tight) - 1
+    if tight[-1] not in "+-" + EM_DASH:
+        # One inside a word is a letter of it: the long vowel of katakana, the one of Chinese.
+        stroke = is_stroke(written[at], attached=len(tight) == len(before)) and not tight[-2:-1].isalpha()
+        return (at, "", ("odd-sign",)) if stroke else (start, "", ())
     head = normal[floor:at]
     if not head and floor:
         return start, "", ()
