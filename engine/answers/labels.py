@@ -136,7 +136,9 @@ def _measure(frame: pl.DataFrame) -> pl.DataFrame:
                 pl.when(pl.col("exponent").is_null())
                 .then(pl.lit(""))
                 .otherwise(
-                    pl.lit("e") + pl.when(pl.col("below") == "-").then(pl.lit("-")).otherwise(pl.lit("")) + pl.col("exponent")
+                    pl.lit("e")
+                    + pl.when(pl.col("below") == "-").then(pl.lit("-")).otherwise(pl.lit(""))
+                    + pl.col("exponent")
                 ),
             )
         ),
