@@ -19,8 +19,33 @@ EM_DASH = "\u2014"
 
 EN_DASH = "\u2013"
 
+MINUS_LIKE = "\u2212\u2013\u2010\u2011\u2012\ufe63\uff0d\u207b\u208b\u2796\u02d7\u00af\u02c9\u203e\uffe3\u2500\u2501\u2574\u2578"
+"""What models write for a minus: dashes, super- and subscript and modifier minus, macrons and overlines, box lines."""
+
+_STROKES = frozenset(
+    "\u00ad\u00ac\uffe2\u2017\u2043\u2052\u2053\u2213\u2216\u2238\u2242\u2296\u229d\u229f\u2310\u2319\u23af\u2504\u2505\u2508\u2509"
+    "\u254c\u254d\u2550\u2576\u257a\u257c\u257e\u2e43\ufe49\ufe4a\ufe4b\ufe4c\u2448\u4e00\u30fc\uff70\u3161\U000e002d\U0001fb97"
+) | frozenset(
+    map(chr, (*range(0x23BA, 0x23BE), *range(0x2A29, 0x2A2D), 0x2A3A, 0x2A41, 0x2A6C, 0x268A, 0x1FBAF))
+)
+_STROKE_KINDS = ("Pd", "Sk", "Mn", "Me", "Pc")
+
+
+def is_stroke(char: str, *, attached: bool) -> bool:
+    """Whether a character may have been meant for a minus: a number behind one is doubted, never read as plus.
+
+    A mark that stands over or under its neighbour may have been meant so only right before the digits (``attached``).
+    """
+    if char.isascii():
+        return False
+    return char in _STROKES or unicodedata.category(char) in (_STROKE_KINDS if attached else ("Pd",))
+
+
 _NO_DIGITS_FROM = 0x20000
 """The planes above the first two hold ideographs, tags and private use; to look there took 80 ms at each start."""
+
+
+_RAISED_SIGNS = "\u207b\u208b\u207a"
 
 
 def _one_for_one() -> dict[int, str]:
@@ -29,7 +54,7 @@ def _one_for_one() -> dict[int, str]:
         for digit in filter(str.isdecimal, map(chr, range(0x80, _NO_DIGITS_FROM)))
     }
     for target, sources in {
-        "-": "\u2212\u2013\u2010\u2011\u2012\ufe63\uff0d\u207b\u2796",
+        "-": MINUS_LIKE,
         EM_DASH: "\u2015\u2e3a",
         "+": "\uff0b\ufe62\u2795\u207a",
         ".": "\uff0e\u066b",
@@ -56,11 +81,13 @@ def _one_for_one() -> dict[int, str]:
         "^": "\u02c6",
         "/": "\u2215\u2044\uff0f",
         GROUP_SPACE: "\u00a0\u2007\u2008\u2009",
-        " ": "\u2002\u2003\u2004\u2005\u2006\u200a\u3000\t\r\v\f",
+        # U+2581 is the space of a tokenizer that leaked.
+        " ": "\u2002\u2003\u2004\u2005\u2006\u200a\u3000\u2581\t\r\v\f",
     }.items():
         table |= dict.fromkeys(map(ord, sources), target)
     # Superscript signs are read with the superscript digits, which are an exponent and no digits of the number.
-    del table[0x207B], table[0x207A]
+    for sign in _RAISED_SIGNS:
+        del table[ord(sign)]
     return table
 
 
@@ -68,13 +95,23 @@ _TABLE = _one_for_one()
 _ASCII_CONTROLS = str.maketrans("\t\r\v\f", "    ")
 
 
+_PLAIN_BEHIND_RAISED = re.compile(r"[\u207b\u208b](?=\.?\d)")
+
+
 def normalise(text: str) -> str:
     """Replace each character by its plainest equal; the length never changes."""
-    return text.translate(_ASCII_CONTROLS if text.isascii() else _TABLE)
+    if text.isascii():
+        return text.translate(_ASCII_CONTROLS)
+    text = text.translate(_TABLE)
+    # A raised or lowered minus before plain digits is no exponent's.
+    return _PLAIN_BEHIND_RAISED.sub("-", text) if "\u207b" in text or "\u208b" in text else text
 
 
 # Characters that show nothing.
-_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\u202a-\u202e\ue000]")
+_INVISIBLE = re.compile(
+    # A soft hyphen is shown as a hyphen at the end of a line, and by some programs everywhere.
+    "[\u200b-\u200f\u2060-\u2064\u2066-\u206f\u061c\u180e\ufeff\u202a-\u202e\ue000]|\u00ad(?![\\d.])"
+)
 
 # HTML: entities and tags that models write in place of characters.
 _ENTITY = re.compile(
@@ -87,7 +124,24 @@ _ENTITIES = {
 }  # fmt: skip
 _HTML_SUPERSCRIPT = re.compile(r"<sup>\s*([^<>\n]{1,12}?)\s*</sup>", re.I)
 _HTML_BREAK = re.compile(r"</?(?:br|p|div|li|tr|h[1-6])\s*/?>", re.I)
-_HTML_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]{0,20}(?:\s[^<>\n]{0,80})?/?>|<\|[a-z_]{1,24}\|>")
+_HTML_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9_-]{0,20}(?:\s[^<>\n]{0,80})?/?>")
+
+# Special tokens of a model that leaked, and bytes that its tokenizer could not join.
+_TOKEN = re.compile(
+    r"<[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]>|\[\|[^\[\]|\n]{1,40}\|\]|<0x[0-9A-Fa-f]{2}>|\[/?INST\]"
+    r"|<[|\uff5c][\w\u2581]{2,40}[|\uff5c]?\s*+\Z"
+)
+
+# A template's brackets round its number: <178>, <178 K>, <answer: 178>. Groups: the number and its unit.
+_BRACKETED = re.compile(
+    r"(?<![\w<])<{1,2}\s?(?:(?:final[ _]?)?(?:answer|value|number|prediction|result|estimate)\s?[:=\s]\s?)?"
+    r"(\s?[-+~≈\u2212\u2013\u2010\u2011]?\s?\.?\d[^\s<>]{0,40}(?:\s(?!(?:and|or|but"
+    r"|to)\b)[^\s<>\d][^\s<>]{0,20}){0,3}\s?)"
+    r"/?>{1,2}(?![\w=])",
+    re.I,
+)
+_ANGLES = str.maketrans("\uff1c\uff1e\u27e8\u27e9\u3008\u3009\u2329\u232a\u2039\u203a", "<><><><><>")
+_ANGLE = re.compile("[\uff1c\u27e8\u3008\u2329\u2039](?=[^\n]{0,60}[\uff1e\u27e9\u3009\u232a\u203a])")
 
 # Bold, in Markdown and HTML. `10**-5` is a power: a star pair after a letter or digit opens nothing.
 BOLD = re.compile(
@@ -105,7 +159,8 @@ _HEADING = re.compile(r"(?m)^\s{0,3}#{1,6}\s+")
 
 # LaTeX: words become their sign, wrappers vanish, thin spaces inside numbers vanish.
 _LATEX_WORD = re.compile(
-    r"\\(times|cdot|approx|simeq|sim|pm|leqslant|leq|le|geqslant|geq|ge|lt|gt|circ|degree|to|Delta|mu|log|infty|quad)"
+    r"\\(times|cdot|approx|simeq|sim|pm|leqslant|leq|le|geqslant|geq|ge|lt|gt|circ|degree|to|Delta|mu|log"
+    r"|infty|quad)"
     r"(?![A-Za-z])"
 )
 _LATEX_WORDS = {
@@ -147,6 +202,8 @@ def strip_markup(text: str) -> tuple[str, list[str]]:
 
     if not text.isascii():
         text = _INVISIBLE.sub("", text)
+        if _ANGLE.search(text):
+            text = text.translate(_ANGLES)
     if "&" in text:
         text = _ENTITY.sub(lambda m: _ENTITIES[m[0][1:-1].lower()], text)
     text = BOLD.sub(keep, text)
@@ -164,6 +221,8 @@ def _unwrap(match: re.Match[str]) -> str:
 def _strip_decoration(text: str) -> str:
     if "<" in text:
         text = _HTML_SUPERSCRIPT.sub(r"^{\1}", text)
+        text = _TOKEN.sub(_SEAM, text)
+        text = _BRACKETED.sub(rf"{_SEAM}\1{_SEAM}", text)
         text = _HTML_BREAK.sub("\n", text)
         text = _HTML_TAG.sub(_SEAM, text)
     if "\\" in text or "$" in text or "{,}" in text:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 
+from ._answer import NumberAnswer
 from ._parse import parse_number
 
 _FIELDS: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -26,13 +28,16 @@ SCHEMA = pl.Schema(_FIELDS)
 
 _PLAIN = r"^[ \t\r\n]*[-+\x{2212}]?(?:[0-9]{1,15}(?:\.[0-9]{1,15})?|\.[0-9]{1,15})[ \t\r\n]*$"
 
+_THOUSANDS_LIKE = r"^[ \t\r\n]*[-+\x{2212}]?[1-9][0-9]{0,2}\.[0-9]{3}[ \t\r\n]*$"
+
 
 def parse_column(
     texts: pl.Series | Sequence[str | None],
     unit: str | None = None,
     names: Sequence[str] = (),
     *,
-    approximate: bool = False,
+    approximate: bool = True,
+    decimal_comma: bool = False,
 ) -> pl.DataFrame:
     """Read many replies.
 
@@ -40,7 +45,7 @@ def parse_column(
     ----------
     texts : polars.Series of String, or sequence of str or None
         The replies.
-    unit, names, approximate
+    unit, names, approximate, decimal_comma
         As in `parse_number`; they hold for all replies.
 
     Returns
@@ -51,17 +56,20 @@ def parse_column(
     """
     replies = pl.DataFrame({"reply": texts}, schema={"reply": pl.String})
     unique = replies.unique(maintain_order=False)
-    plain = unique.filter(pl.col("reply").str.contains(_PLAIN))
+    is_plain = pl.col("reply").str.contains(_PLAIN)
+    if decimal_comma:
+        is_plain &= ~pl.col("reply").str.contains(_THOUSANDS_LIKE)
+    plain = unique.filter(is_plain)
     other = unique.join(plain, on="reply", how="anti", nulls_equal=True)
-    rows = [_row(reply, unit, names, approximate) for reply in other["reply"]]
+    read = partial(parse_number, unit=unit, names=names, approximate=approximate, decimal_comma=decimal_comma)
+    rows = [_row(reply, read(reply)) for reply in other["reply"]]
     slow = pl.DataFrame(rows, schema={"reply": pl.String, **SCHEMA}, orient="row")
     return replies.join(
         pl.concat([_read_plain(plain), slow]), on="reply", how="left", nulls_equal=True, maintain_order="left"
     ).drop("reply")
 
 
-def _row(reply: str | None, unit: str | None, names: Sequence[str], approximate: bool) -> tuple[object, ...]:
-    answer = parse_number(reply, unit, names, approximate=approximate)
+def _row(reply: str | None, answer: NumberAnswer) -> tuple[object, ...]:
     value, low, high = (None if x is None else float(x) for x in (answer.value, answer.low, answer.high))
     return (
         reply,

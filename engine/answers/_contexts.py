@@ -23,18 +23,21 @@ _LONGEST_SMILES = 2000
 
 # words that name a thing with an integer behind them, and words with a dotted number
 _NAMED = (
-    r"molecules?|compounds?|samples?|examples?|entry|steps?|refs?\.?|references?|options?|question|problem|case|no\.|nr\.?"
+    r"molecules?|compounds?|samples?|examples?|entry|steps?|refs?\.?|references?|options?|question|problem"
+    r"|case|no\.|nr\.?"
     r"|number|chapter|page|pp?\.|rule of|part|item|method|group|position|isomer|model|line|analog(?:ue)?"
 )
 _NUMBERED = (
-    r"tables?|fig(?:ure|\.)?|eqs?\.?|equations?|section|vol\.?|versions?|ver\.?|v\.?|gpt|claude|llama|gemini|qwen|phi"
+    r"tables?|fig(?:ure|\.)?|eqs?\.?|equations?|section|vol\.?|versions?|ver\.?|v\.?|gpt|claude|llama"
+    r"|gemini|qwen|phi"
     r"|grok|rdkit"
 )
 _IDENTIFIED = r"cid|chembl|id|cas|pubchem|chebi|zinc"
 
 # a word for a deviation, not a value
 _DEVIATION = (
-    r"errors?|uncertainty|rmse|mae|mue|r2|r²|r\^2|margin|confidence|standard deviation|std|s\.?d\.?|accuracy|within"
+    r"errors?|uncertainty|rmse|mae|mue|r2|r²|r\^2|margin|confidence|standard deviation|std|s\.?d\.?"
+    r"|accuracy|within"
     r"|molecular weight|molar mass|mol\.? wt\.?|mw|m\.w\.|molecular mass"
 )
 
@@ -67,14 +70,15 @@ _MASKS: tuple[re.Pattern[str], ...] = (
     re.compile(rf"(?<![\w-])(?:{_NUMBERED})\s{{0,2}}[#(-]?\s?\d++(?:\.\d++)*+(?![eE][-+\d])", re.I),
     re.compile(rf"(?<![\w-])(?:{_IDENTIFIED})\s{{0,2}}[#:=(]?\s?\d++(?!\.\d)", re.I),
     re.compile(
-        rf"(?<![\w-])(?:{_DEVIATION})[\"'*]{{0,2}}(?:\s(?:of|is|was|about|around|to|the|estimate|be|approximately))*+"
+        rf"(?<![\w-])(?:{_DEVIATION})[\"'*]{{0,2}}(?:\s(?:of|is|was|about|around|to|the|estimate|be"
+        rf"|approximately))*+"
         r"\s{0,2}(?:[=:≈~±<>≤]\s{0,2})*+(?:about|approximately)?\s?[-+]?\d++(?:\.\d++)?(?:\s?%)?",
         re.I,
     ),
 )
 
-# list number at the start of a line with more behind it
-_LIST_NUMBER = re.compile(r"(?m)^[ ]{0,6}\(?\d{1,2}[.)][ ]+(?=\S)")
+# list number at the start of a line with more behind it; "12. 3" alone may be a number torn apart
+_LIST_NUMBER = re.compile(r"(?m)^[ ]{0,6}\(?\d{1,2}[.)][ ]+(?=\S)(?!\d{1,6}[ ]*$)")
 
 # counts: an integer before a plain word that cannot follow an answer
 _COUNTED = re.compile(r"[\s-]([a-z]{3,})\b")
@@ -85,9 +89,25 @@ _AFTER_ANSWER = re.compile(
 )
 
 # labels of properties: where the asked property is named, another one's value is an aside
+_PROPERTIES = (
+    r"log ?[PDSK](?:ow|oct)?|[cx]logp|p[KI][aC]?(?:50)?|(?:melting|boiling|flash) point|[mb]\.?p\.?"
+    r"|density|tpsa|psa|molar refractivity|polarizability|vapou?r pressure|solubility|dipole moment|homo|lumo"
+)
+_PROPERTY_NAME = re.compile(rf"\b(?:{_PROPERTIES})\b", re.I)
+_RANGE_BEFORE = re.compile(
+    r"\d[^\d\n]{0,30}[(,;]\s?(?:with\s)?(?:an?\s|the\s)?(?:[a-z%]{1,15}\s){0,3}?(?:range|interval|ci"
+    r"|between|confidence|likely|bounds?)\b"
+    r"[^\d\n]{0,20}\Z",
+    re.I,
+)
+_NEIGHBOUR = re.compile(
+    r"\b(?:analog(?:ue)?s?|analogous|isomers?|isomeric|similar|compar\w+|relatives?|related|homolog\w*"
+    r"|neighbou?rs?|training|reference"
+    r"|parent|known|close|closest)\b",
+    re.I,
+)
 _PROPERTY = re.compile(
-    r"\b(?P<name>log ?[PDSK](?:ow|oct)?|[cx]logp|p[KI][aC]?(?:50)?|(?:melting|boiling|flash) point|[mb]\.?p\.?"
-    r"|density|tpsa|psa|molar refractivity|polarizability|vapou?r pressure|solubility|dipole moment|homo|lumo)"
+    rf"\b(?P<name>{_PROPERTIES})"
     r"\s{0,2}(?:\([^()\n]{0,30}\)\s?)?(?:is|was|of|=|:|≈|~|about|around|approximately|at|near|value|\s){1,4}\Z",
     re.I,
 )
@@ -152,6 +172,27 @@ def is_other_property(normal: str, quantity: Quantity, names: Sequence[str]) -> 
     """Whether a quantity is said to be another property than the one named."""
     label = _PROPERTY.search(normal[max(0, quantity.start - 60) : quantity.start])
     return label is not None and _bare(label["name"]) not in {_bare(name) for name in names}
+
+
+def is_context_range(normal: str, quantity: Quantity) -> bool:
+    """Whether a range only surrounds a number stated before it: "-4.12 (plausible range -4.6 to -3.7)"."""
+    if quantity.kind != "range":
+        return False
+    return _RANGE_BEFORE.search(normal[max(0, quantity.start - 60) : quantity.start]) is not None
+
+
+def property_of(label: str) -> str | None:
+    """The property that a label names, under one writing, or None."""
+    found = _PROPERTY_NAME.search(label)
+    return _bare(found[0]) if found else None
+
+
+def is_of_another(normal: str, quantity: Quantity) -> bool:
+    """Whether a number in parentheses is the value of a neighbour: "the close analogue 7-methylpteridine (-0.854)"."""
+    before = normal[max(0, quantity.start - 90) : quantity.start]
+    if not before.endswith("(") or normal[quantity.end : quantity.end + 1] not in (")", "", ";", ","):
+        return False
+    return _NEIGHBOUR.search(before.replace("\n", ". ").rpartition(". ")[2]) is not None
 
 
 def _bare(name: str) -> str:

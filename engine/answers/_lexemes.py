@@ -2,6 +2,7 @@
 
     number    = [ sign ] run [ spread ] [ exponent ]  |  [ sign ] "10" raised
     run       = digits, with points, commas and group separators between them
+    split     = digits "." spaces digits: a number torn apart, or two; nobody can tell
     exponent  = "e" [ sign ] digits  |  "d" sign digits  |  times "10" raised
     raised    = ( "^" | "**" ) [ "{" | "(" ] [ sign ] digits [ ")" | "}" ]  |  superscripts
 
@@ -14,7 +15,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ._characters import EM_DASH, EN_DASH, GROUP_SPACE
+from ._characters import EM_DASH, EN_DASH, GROUP_SPACE, is_stroke
+from ._units import read_unit
 
 # run
 _RUN = re.compile(rf"(?:(?<![\d.])\.(?=\d))?+\d++(?:[.,'_{GROUP_SPACE}]\d++)*+")
@@ -23,6 +25,17 @@ _RUN = re.compile(rf"(?:(?<![\d.])\.(?=\d))?+\d++(?:[.,'_{GROUP_SPACE}]\d++)*+")
 _POINT = re.compile(r"\d++(?:\.\d++)?|\.\d++")
 _GROUPED = re.compile(rf"[1-9]\d{{0,2}}([,'_{GROUP_SPACE}])\d{{3}}(?:\1\d{{3}})*+(?:\.\d++)?")
 _ONE_COMMA = re.compile(r"\d++,\d++")
+
+# the same where the comma is declared to be the decimal sign
+_COMMA_POINT = re.compile(r"\d++(?:,\d++)?|,\d++")
+_COMMA_GROUPED = re.compile(rf"[1-9]\d{{0,2}}([.'_{GROUP_SPACE}])\d{{3}}(?:\1\d{{3}})*+(?:,\d++)?")
+_THOUSANDS_LIKE = re.compile(r"[-+\u2212]?[1-9]\d{0,2}\.\d{3}")
+_ONE_POINT = re.compile(r"\d++\.\d++|\.\d++")
+
+# a number torn apart: 178. 3 (a word behind it makes it two: "178. 3 rings")
+_SPLIT = re.compile(rf" ?\.[ {GROUP_SPACE}]{{1,3}}\d{{1,6}}(?![\w,]|\.\d|[ ]?-?[^\W\d_]{{2,}})")
+
+_LOOSE_SPLIT = re.compile(rf" ?\.[ {GROUP_SPACE}]{{1,3}}\d{{1,6}}(?![\w,]|\.\d)")
 
 # spread: digits in parentheses right after the last digit, 3.05(2)
 _SPREAD = re.compile(r"\((\d{1,3})\)(?![A-DF-Za-df-z\d(])")
@@ -65,6 +78,8 @@ _WORDED_SIGN = re.compile(r"\b(?:minus|negative|neg\.?)\s{0,3}\Z", re.I)
 _NO_READING = frozenset(
     (
         "decimal-comma",
+        "one-point",
+        "split",
         "irregular",
         "incomplete",
         "bare-exponent",
@@ -91,24 +106,33 @@ class Numeral:
     signed: bool = False
 
 
-def find_numerals(normal: str, written: str) -> list[Numeral]:
+def find_numerals(normal: str, written: str, decimal_comma: bool = False) -> list[Numeral]:
     """All numbers of a text, in order, without overlap.
 
     Parameters
     ----------
     normal, written : str
         The text after `normalise`, and before it: of the same length.
+    decimal_comma : bool
+        A comma is the decimal sign, and a point parts groups of three digits.
     """
     found: list[Numeral] = []
     position = 0
     while match := _RUN.search(normal, position):
-        found.append(_read_run(normal, written, match, position))
+        found.append(_read_run(normal, written, match, position, decimal_comma))
         position = found[-1].end
     return found
 
 
-def _read_run(normal: str, written: str, run: re.Match[str], floor: int) -> Numeral:
-    mantissa, flags = _mantissa(run[0])
+def _read_run(normal: str, written: str, run: re.Match[str], floor: int, decimal_comma: bool) -> Numeral:
+    start, text = run.start(), run[0]
+    if (
+        decimal_comma
+        and normal[start - 1 : start] == ","
+        and not normal[max(floor, start - 2) : start - 1].strip()
+    ):
+        start, text = start - 1, "," + text
+    mantissa, flags = _comma_mantissa(text) if decimal_comma else _mantissa(text)
     end, spread = run.end(), None
     if mantissa and (parenthesis := _SPREAD.match(normal, end)):
         spread, end = parenthesis[1], parenthesis.end()
@@ -119,11 +143,14 @@ def _read_run(normal: str, written: str, run: re.Match[str], floor: int) -> Nume
         flags += more
     if _FRACTION.match(normal, end):
         flags += ("irregular",)
-    start, sign, doubts = _sign(normal, written, run.start(), floor)
+    if end == run.end() and text.isdigit() and (torn := _torn(normal, end)):
+        end, flags = torn, (*flags, "split")
+    begin = start
+    start, sign, doubts = _sign(normal, written, begin, floor)
     flags += doubts
     known = mantissa is not None and not _NO_READING.intersection(flags)
     digits = join_digits(sign, mantissa, exponent) if known and mantissa is not None else None
-    return Numeral(start, end, written[start:end], digits, flags, spread, start < run.start())
+    return Numeral(start, end, written[start:end], digits, flags, spread, start < begin)
 
 
 def _mantissa(run: str) -> tuple[str | None, tuple[str, ...]]:
@@ -134,6 +161,31 @@ def _mantissa(run: str) -> tuple[str | None, tuple[str, ...]]:
         one_comma = grouped[1] == "," and run.count(",") == 1 and "." not in run
         return run.replace(grouped[1], ""), ("thousands", "one-comma") if one_comma else ("thousands",)
     return None, ("decimal-comma",) if _ONE_COMMA.fullmatch(run) else ("irregular",)
+
+
+def _comma_mantissa(run: str) -> tuple[str | None, tuple[str, ...]]:
+    """As `_mantissa`, where the comma is the decimal sign. "1.234" may then be a thousand or written in English."""
+    if _COMMA_POINT.fullmatch(run):
+        return run.replace(",", "."), ()
+    if grouped := _COMMA_GROUPED.fullmatch(run):
+        if grouped[1] == "." and run.count(".") == 1 and "," not in run:
+            return None, ("one-point",)
+        return run.replace(grouped[1], "").replace(",", "."), ("thousands",)
+    return (run, ()) if _ONE_POINT.fullmatch(run) else (None, ("irregular",))
+
+
+def is_thousands_like(text: str) -> bool:
+    """Whether a number with one point may mean thousands to somebody who writes decimal commas: 1.234."""
+    return _THOUSANDS_LIKE.fullmatch(text) is not None
+
+
+def _torn(normal: str, end: int) -> int | None:
+    """Where a number ends that goes on behind a point and a space, or None."""
+    match = _SPLIT.match(normal, end)
+    if match is None and (loose := _LOOSE_SPLIT.match(normal, end)):
+        # The word behind the digits is a unit: "178. 3 kcal/mol".
+        match = loose if read_unit(normal, loose.end())[1] > loose.end() else None
+    return None if match is None else match.end()
 
 
 def _exponent(normal: str, end: int) -> tuple[str, int, tuple[str, ...]]:
@@ -177,9 +229,13 @@ def _sign(normal: str, written: str, start: int, floor: int) -> tuple[int, str, 
     if before[-1:] == "," and not before[-2:-1].strip():
         return start, "", ("decimal-comma",)
     tight = before.rstrip(" " + GROUP_SPACE)
-    if not tight or tight[-1] not in "+-" + EM_DASH:
+    if not tight:
         return start, "", ()
     at = floor + len(tight) - 1
+    if tight[-1] not in "+-" + EM_DASH:
+        # One inside a word is a letter of it: the long vowel of katakana, the one of Chinese.
+        stroke = is_stroke(written[at], attached=len(tight) == len(before)) and not tight[-2:-1].isalpha()
+        return (at, "", ("odd-sign",)) if stroke else (start, "", ())
     head = normal[floor:at]
     if not head and floor:
         return start, "", ()

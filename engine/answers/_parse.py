@@ -7,10 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ._answer import NumberAnswer, from_quantity
+from ._errors import is_error_text
+from ._lexemes import is_thousands_like
 from ._places import Place, find_boxes, find_fields, find_tags
 from ._prose import read_prose
-from ._reasoning import next_sample, next_turn, split_reasoning
+from ._scan import Manner
+from ._turns import next_sample, next_turn
 from ._units import canonical_unit, same_unit
+from ._words import is_example
+from .reasoning import split_reasoning
 
 LONGEST_HALF = 32_768
 """Characters examined at either end of a visible reply; what lies between is not read (flag ``long``)."""
@@ -26,7 +31,8 @@ def parse_number(
     unit: str | None = None,
     names: Sequence[str] = (),
     *,
-    approximate: bool = False,
+    approximate: bool = True,
+    decimal_comma: bool = False,
 ) -> NumberAnswer:
     """Read the number that a reply gives as its answer.
 
@@ -39,7 +45,10 @@ def parse_number(
     names : sequence of str
         Names of the property ("logS", "solubility"): "logS = -3.05" then counts as a statement of the answer.
     approximate : bool
-        Whether "~0.5" and "about 0.5" count as points. By default they are ``uncertain`` and have no value.
+        Whether "~0.5", "about 0.5" and "0.5 ± 0.1" count as points, flagged ``approximate``. Otherwise they are
+        ``uncertain`` and have no value.
+    decimal_comma : bool
+        Whether "3,18" is 3.18. Otherwise it is ``ambiguous``, flagged ``decimal-comma``.
 
     Returns
     -------
@@ -48,17 +57,20 @@ def parse_number(
     """
     if text is None or not text or text.isspace():
         return NumberAnswer(kind="empty", rule="none")
-    if plain := _PLAIN.fullmatch(text):
+    if (plain := _PLAIN.fullmatch(text)) and not (decimal_comma and is_thousands_like(plain[1])):
         return _plain(plain[1])
-    visible, thought, cut = split_reasoning(text)
-    flags: tuple[str, ...] = ("reasoning",) if thought else ()
-    if cut:
+    parted = split_reasoning(text)
+    visible = parted.visible
+    flags: tuple[str, ...] = ("reasoning",) if parted.thought else ()
+    if parted.cut:
         return NumberAnswer(kind="truncated", rule="none", flags=flags)
     if not visible or visible.isspace():
         return NumberAnswer(kind="empty", rule="none", flags=flags)
+    if is_error_text(visible):
+        return NumberAnswer(kind="none", rule="none", flags=(*flags, "error-text"))
     examined, long = _bounded(visible)
-    reader = _Reader(canonical_unit(unit), tuple(names), approximate, long)
-    answer = reader.read_reply(examined)
+    manner = Manner(canonical_unit(unit), tuple(names), approximate, decimal_comma)
+    answer = _Reader(manner, long).read_reply(examined)
     if long:
         flags += ("long",)
     return replace(answer, flags=flags + answer.flags) if flags else answer
@@ -87,10 +99,8 @@ def _bounded(text: str) -> tuple[str, bool]:
 class _Reader:
     """The settings of one reading; places may nest (a box in a tag), so reading is recursive."""
 
-    def __init__(self, declared: str | None, names: tuple[str, ...], approximate: bool, long: bool) -> None:
-        self.declared = declared
-        self.names = names
-        self.approximate = approximate
+    def __init__(self, manner: Manner, long: bool) -> None:
+        self.manner = manner
         self.long = long
 
     def read_reply(self, text: str) -> NumberAnswer:
@@ -113,19 +123,20 @@ class _Reader:
         finders: tuple[tuple[str, Callable[[str], list[Place]]], ...] = (
             ("tag", find_tags),
             ("box", find_boxes),
-            ("json", lambda body: find_fields(body, self.names)),
+            ("json", lambda body: find_fields(body, self.manner.names)),
         )
         for rule, find in finders:
             answer = self._last_of(find(text), rule)
             if answer is not None:
                 return answer
-        return read_prose(text, self.declared, self.names, explicit, self.approximate, self.long)
+        return read_prose(text, self.manner, explicit, self.long)
 
     def _last_of(self, places: Sequence[Place], rule: str) -> NumberAnswer | None:
         held = [
             (place, answer)
             for place in places[-_MOST_PLACES:]
-            if (answer := self.read(place.content, explicit=True)).kind not in ("none", "empty")
+            if not is_example(place.before)
+            and (answer := self.read(place.content, explicit=True)).kind not in ("none", "empty")
         ]
         if not held:
             return None
@@ -137,6 +148,10 @@ class _Reader:
         unit = last.unit
         if unit is None and place.unit is not None:
             unit = canonical_unit(place.unit)
-            if unit is not None and self.declared is not None and not same_unit(unit, self.declared):
+            if (
+                unit is not None
+                and self.manner.declared is not None
+                and not same_unit(unit, self.manner.declared)
+            ):
                 flags += ("unit-mismatch",)
         return replace(last, rule=rule, candidates=candidates, flags=tuple(dict.fromkeys(flags)), unit=unit)

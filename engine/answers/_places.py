@@ -13,17 +13,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The content of a tag, box or JSON field; ``flags`` tell how it was closed."""
+    """The content of a tag, box or JSON field; ``flags`` tell how it was closed, ``before`` what stood before it."""
 
     content: str
     flags: tuple[str, ...] = ()
     unit: str | None = None
+    before: str = ""
 
 
 # tags: [ANSWER]..[/ANSWER], <answer>..</answer>, <final_answer>, in any case
 _TAG_NAMES = r"(?:final[ _-]?)?(?:answer|ans|prediction|result|value|number|estimate)"
+_LOOK_BACK = 80
+_WRAPPED = r"(?:\\(?:text|mathrm|mathbf|textbf)\s?\{\s?)?"
 _TAG = re.compile(
-    rf"<\s?(?P<close>/)?\s?(?P<name>{_TAG_NAMES})\s?>|\[\s?(?P<close2>/)?\s?(?P<name2>{_TAG_NAMES})\s?\]"
+    rf"<\s?(?P<close>/)?\s?(?P<name>{_TAG_NAMES})\s?>"
+    rf"|\\?\[\s?{_WRAPPED}(?P<close2>/)?\s?{_WRAPPED}(?P<name2>{_TAG_NAMES})\s?\}}?\s?\\?\]"
     rf"|<\|(?P<begin>begin|end)_of_answer\|>",
     re.I,
 )
@@ -32,18 +36,24 @@ _TAG = re.compile(
 def find_tags(text: str) -> list[Place]:
     """Contents of answer tags, in the order in which they close; one never closed runs to the end."""
     found: list[Place] = []
-    opened: list[int] = []
+    opened: list[re.Match[str]] = []
     for match in _TAG.finditer(text):
         if not (match["close"] or match["close2"] or (match["begin"] or "").lower() == "end"):
-            opened.append(match.end())
+            opened.append(match)
         elif opened:
-            found.append(Place(_TAG.sub(" ", text[opened.pop() : match.start()])))
+            last = opened.pop()
+            content = _TAG.sub(" ", text[last.end() : match.start()])
+            found.append(Place(content, before=_before(text, last)))
             # An outer tag repeats what its inner one holds.
             opened.clear()
     if opened:
         # Generation often stops at the closing tag and leaves it out.
-        found.append(Place(text[opened[-1] :], ("unclosed",)))
+        found.append(Place(text[opened[-1].end() :], ("unclosed",), before=_before(text, opened[-1])))
     return found
+
+
+def _before(text: str, match: re.Match[str]) -> str:
+    return text[max(0, match.start() - _LOOK_BACK) : match.start()]
 
 
 # boxes: \boxed{..}, \fbox{..}; a backslash b that was read as an escape is a backspace
@@ -57,7 +67,8 @@ def find_boxes(text: str) -> list[Place]:
     found = []
     for match in _BOX.finditer(text):
         content, closed = _balanced(text, match.end())
-        found.append(Place(_BOX.sub("{", content), () if closed else ("unclosed",)))
+        flags = () if closed else ("unclosed",)
+        found.append(Place(_BOX.sub("{", content), flags, before=_before(text, match)))
     return found
 
 
@@ -103,12 +114,35 @@ def find_fields(text: str, names: Sequence[str]) -> list[Place]:
 # answer lines. What follows the marker is the answer.
 _IS = r"(?:\s{0,3}(?:=>|->|→|is|was|would be|[:=])){1,3}\s{0,3}"
 _ANSWER = re.compile(
-    r"\b(?:final|my|the|short)?\s?\b(?:answer|ans|antwort|respuesta|réponse|risposta|resposta|ответ)"
+    r"\b(?:final|my|the|short)?\s?\b(?:answer|ans|antwort|respuesta|réponse|risposta|resposta|ответ|svar"
+    r"|odpowiedź|cevap)"
     rf"(?:\s?\([^()\n]{{0,40}}\))?(?:{_IS}|\s(?=[-+.]?\d))"
-    rf"|\bfinal\s(?:result|value|prediction|estimate|number)(?:\s?\([^()\n]{{0,40}}\))?{_IS}"
-    r"|(?:答案|回答)\s?(?:是|为|[:=])+\s?"
+    r"|\bfinal\s(?:\w{1,20}\s){0,3}(?:result|value|prediction|estimate|number|answer)"
+    rf"(?:\s?\([^()\n]{{0,40}}\))?{_IS}"
+    r"|(?:答案|回答|答え|정답|답|最终预测|预测值)\s?(?:是|为|は|은|는|[:=])+\s?"
     r"|(?m:^)\s{0,3}A\s?:\s{0,3}"
     r"|(?m:^)\s{0,3}(?:the\s|my\s)?(?:final\s)?answer\s?:?\s?\n",
+    re.I,
+)
+
+# labelled predictions: a label and a number, "**Predicted logP value: 1.39**", on a line or in a sentence of their own
+_PREDICTED = (
+    r"(?:predict(?:ed|ion|ions)?|estimat(?:ed|e)|vorhersage|prédiction|predicción|previsão|预测|予測)\b"
+    r"[^\n\d:=≈~→|]{0,60}?(?:\([^()\n]{0,40}\))?)\s{0,3}"
+)
+_SIGN = r"(?:=>|->|→|[≈~:=|])"
+_PREDICTION = re.compile(
+    r"(?:(?m:^)[^\w\n]{0,8}|(?P<inline>[.!?:;]\s{1,2}))"
+    r"(?P<label>(?:(?:the|my|our|so|thus|therefore|hence|in conclusion|best|overall|final|short"
+    r"|model)[, ]\s?){0,3}"
+    rf"{_PREDICTED}(?:{_SIGN}\s{{0,3}}(?:{_SIGN}\s{{0,3}}){{0,2}}|(?P<verb>\b(?:is|of)\b)\s{{0,3}})",
+    re.I,
+)
+_PART = re.compile(
+    r"\b(?:fragment|contribution|ring|core|group|scaffold|parent|analog(?:ue)?|unsubstituted|substituent"
+    r"|effect|shift|change|correction|increment"
+    r"|difference|range|error|uncertainty|slope|intercept|base|baseline|initial|first|rough|preliminary"
+    r"|naive|time|confidence)s?\b",
     re.I,
 )
 
@@ -134,6 +168,15 @@ _AFTER_NAME = (
     r"(?=[-+.]?\d|[=:≈~<>≤≥]|(?:is|was|of|value|would|about|around|approx(?:imately)?)\b)"
 )
 
+_LATER = re.compile(
+    r"\bI(?:'d|\swould|\swill|'ll)?\s(?:therefore\s)?(?:estimate|predict|guess|say|go with|propose|report"
+    r"|settle on|conclude)\b"
+    r"|\bmy\s(?:best\s|final\s|own\s)?(?:estimate|prediction|guess|value)\b|\b(?:best|final"
+    r"|overall)\s(?:estimate|guess|prediction)\b"
+    r"|\bthe\s(?:final\s|numerical\s)?(?:value|result)\s(?:is|would be|=)",
+    re.I,
+)
+
 _REVISION = re.compile(
     r"\b(?:wait|actually|correction|scratch that|on second thought|i mean|rather|let me re)", re.I
 )
@@ -141,11 +184,21 @@ _REVISION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of the text behind a marker: its sentence, and where the reply goes on."""
+    """A stretch of the text behind a marker: its sentence, and where the reply goes on; ``marker`` is where it began."""
 
     start: int
     end: int
     rest: int
+    marker: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A labelled prediction; ``heading``: it has a line of its own and a colon or the like behind its label."""
+
+    label: str
+    span: Span
+    heading: bool
 
 
 class Sentences:
@@ -155,24 +208,38 @@ class Sentences:
         self.normal = normal
         self._ends = [(match.start(), match.end()) for match in _SENTENCE_END.finditer(normal)]
 
-    def after(self, start: int) -> Span:
+    def after(self, start: int, marker: int = 0) -> Span:
         """The sentence from a position on; where the rest of the line is empty, that of the next line with text."""
         while start < len(self.normal) and self.normal[start] in " \n|":
             start += 1
         index = bisect_left(self._ends, (start, 0))
         length = len(self.normal)
         end, rest = self._ends[index] if index < len(self._ends) else (length, length)
-        return Span(start, end, rest)
+        return Span(start, end, rest, marker)
 
 
 def find_answer_lines(sentences: Sentences) -> list[Span]:
     """What stands behind "Answer:" and its like, in order."""
-    return [sentences.after(match.end()) for match in _ANSWER.finditer(sentences.normal)]
+    return [sentences.after(match.end(), match.start()) for match in _ANSWER.finditer(sentences.normal)]
 
 
 def find_conclusions(sentences: Sentences) -> list[Span]:
     """What stands behind "I estimate", "therefore" and their like, in order."""
     return [sentences.after(match.end()) for match in _CONCLUSION.finditer(sentences.normal)]
+
+
+def find_later_conclusions(sentences: Sentences, start: int) -> list[Span]:
+    """What stands behind "I estimate" and its like beyond a position; "therefore" alone takes nothing back."""
+    return [sentences.after(match.end()) for match in _LATER.finditer(sentences.normal, start)]
+
+
+def find_predictions(sentences: Sentences) -> list[Prediction]:
+    """Labels that say "predicted" or "estimated", and what stands behind each. Labels of a part do not count."""
+    return [
+        Prediction(match["label"], sentences.after(match.end()), not match["inline"] and not match["verb"])
+        for match in _PREDICTION.finditer(sentences.normal)
+        if not _PART.search(match["label"])
+    ]
 
 
 def find_named(sentences: Sentences, names: Sequence[str]) -> list[Span]:

@@ -8,44 +8,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from . import _places as places
 from ._answer import NumberAnswer
 from ._characters import normalise
-from ._contexts import is_aside, mask, stated_at
+from ._contexts import is_aside, is_of_another, mask, property_of, stated_at
 from ._quantities import Quantity, find_quantities
-from ._scan import Scan, distinct_of, names_of, scan_text
+from ._scan import Manner, Scan, distinct_of, names_of, scan_text
 from ._units import same_unit
-from ._words import is_not_finite, is_refusal
+from ._words import is_declined, is_example, is_not_finite, is_refusal
 
 _MOST_STATEMENTS = 200
+_LOOK_BACK = 80
 
 
-def read_prose(
-    text: str, declared: str | None, names: Sequence[str], explicit: bool, approximate: bool, long: bool
-) -> NumberAnswer:
+def read_prose(text: str, manner: Manner, explicit: bool, long: bool) -> NumberAnswer:
     """Read text that holds no tag, box or field.
 
     Parameters
     ----------
     text : str
         The reply, or the content of a tag (``explicit``).
-    declared : str or None
-        Canonical unit of the property.
-    names : sequence of str
-        Names of the property.
-    explicit, approximate, long : bool
-        The text is the content of a tag or box; "about" counts as a point; the middle of the reply is missing, so
-        that a lone number may not be the only one.
+    manner : Manner
+        Unit and names of the property, and what counts.
+    explicit, long : bool
+        The text is the content of a tag or box; the middle of the reply is missing, so that a lone number may not
+        be the only one.
     """
-    scan = scan_text(text, declared, names, explicit, approximate)
+    scan = scan_text(text, manner, explicit)
     if is_not_finite(scan.normal):
         return NumberAnswer(kind="non-finite", rule="lone", text=scan.normal.strip())
     sentences = places.Sentences(scan.normal)
     return (
         _answer_lines(scan, sentences)
-        or _named(scan, sentences, names)
+        or _named(scan, sentences, manner.names)
+        or _predictions(scan, sentences)
         or _statements(scan, sentences)
         or _rest(scan, long)
     )
@@ -53,29 +52,89 @@ def read_prose(
 
 def _answer_lines(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None:
     """The last answer line that says anything; a later "wait, actually" with another number undoes it."""
-    for span in reversed(places.find_answer_lines(sentences)[-_MOST_STATEMENTS:]):
-        said = scan.normal[span.start : span.end]
-        if is_not_finite(said):
-            return NumberAnswer(kind="non-finite", rule="answer-line", text=said.strip())
-        found = scan.within(span)
-        if not found:
-            aside = [one for one in scan.circumstances if one.start == span.start]
-            if aside:
-                return scan.answer(aside[0], "answer-line")
-            if is_refusal(said):
-                return NumberAnswer(kind="refusal", rule="answer-line", candidates=names_of(scan.main))
+    spans = places.find_answer_lines(sentences)[-_MOST_STATEMENTS:]
+    for index in range(len(spans) - 1, -1, -1):
+        answer = _answer_line(scan, spans[index])
+        if answer is None:
             continue
-        chosen = _choose(scan, found, span.start, lead=True)
-        if chosen is None or _NEGATED.match(said):
-            return scan.undecided("answer-line")
-        later = any(one.digits != chosen.digits for one in scan.main if one.start >= span.rest)
-        if later and places.is_revised(scan.normal[span.rest :]):
-            return scan.undecided("answer-line", "revised")
-        # "The answer is based on 2.1. It comes to ...": a number deep in the sentence is not what the marker marks.
-        if later and not _INTRODUCED.search(scan.normal[span.start : chosen.start][-40:]):
-            return scan.undecided("answer-line")
-        return scan.answer(chosen, "answer-line")
+        if answer.kind == "point" and _differs(scan, spans[:index], answer):
+            return replace(answer, flags=tuple(dict.fromkeys((*answer.flags, "several"))))
+        return answer
     return None
+
+
+def _answer_line(scan: Scan, span: places.Span) -> NumberAnswer | None:
+    if is_example(scan.normal[max(0, span.marker - _LOOK_BACK) : span.marker]):
+        return None
+    said = scan.normal[span.start : span.end]
+    if is_not_finite(said):
+        return NumberAnswer(kind="non-finite", rule="answer-line", text=said.strip())
+    found = scan.within(span)
+    if not found:
+        aside = [one for one in scan.circumstances if one.start == span.start]
+        if aside:
+            return scan.answer(aside[0], "answer-line")
+        if is_refusal(said):
+            return NumberAnswer(kind="refusal", rule="answer-line", candidates=names_of(scan.main))
+        return None
+    chosen = _choose(scan, found, span.start, lead=True)
+    if chosen is None or _NEGATED.match(said):
+        return scan.undecided("answer-line")
+    later = any(one.digits != chosen.digits for one in scan.main if one.start >= span.rest)
+    if later and places.is_revised(scan.normal[span.rest :]):
+        return scan.undecided("answer-line", "revised")
+    # "The answer is based on 2.1. It comes to ...": a number deep in the sentence is not what the marker marks.
+    if later and not _INTRODUCED.search(scan.normal[span.start : chosen.start][-40:]):
+        return scan.undecided("answer-line")
+    return scan.answer(chosen, "answer-line")
+
+
+def _differs(scan: Scan, spans: Sequence[places.Span], answer: NumberAnswer) -> bool:
+    """Whether an earlier answer line gives another number."""
+    for span in spans:
+        said = scan.within(span)
+        if said and not is_example(scan.normal[max(0, span.marker - _LOOK_BACK) : span.marker]):
+            chosen = _choose(scan, said, span.start, lead=True)
+            if chosen is None or chosen.digits != answer.digits:
+                return True
+    return False
+
+
+def _predictions(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None:
+    """The last line that labels its number as the prediction, where nothing after it says otherwise.
+
+    What was listed, emboldened or concluded on the way does not count against it. Numbers behind it (its reasons) do
+    not either where it opens the reply; elsewhere it must close it.
+    """
+    stated: list[tuple[places.Prediction, Quantity]] = []
+    for prediction in places.find_predictions(sentences)[-_MOST_STATEMENTS:]:
+        span = prediction.span
+        found = scan.within(span)
+        chosen = _choose(scan, found, span.start, lead=True) if found else None
+        if chosen is not None and _LEAD_IN.fullmatch(scan.normal, span.start, max(span.start, chosen.start)):
+            stated.append((prediction, chosen))
+    if not stated:
+        return None
+    prediction, chosen = stated[-1]
+    different = [one for _, one in stated if one.digits != chosen.digits]
+    if different and len({property_of(one.label) for one, _ in stated} - {None}) > 1:
+        return None
+    behind = [one for one in scan.main if one.start >= prediction.span.end and one.digits != chosen.digits]
+    opens = scan.main[0].start == stated[0][1].start and prediction.heading and not different
+    if behind and not opens and not (prediction.heading and "final" in prediction.label.casefold()):
+        return None
+    if behind and (
+        places.is_revised(scan.normal[prediction.span.rest :]) or _taken_back(scan, sentences, chosen)
+    ):
+        return None
+    return scan.answer(chosen, "answer-line", *(("several",) if different else ()))
+
+
+def _taken_back(scan: Scan, sentences: places.Sentences, chosen: Quantity) -> bool:
+    """Whether a later statement in the first person, or a later bare line, gives another number."""
+    later = _each(scan, places.find_later_conclusions(sentences, chosen.end), lead=False)
+    bare = [one for one in _own_lines(scan)[0] if one.start > chosen.end]
+    return any(one.digits != chosen.digits for one in (*later, *bare))
 
 
 def _named(scan: Scan, sentences: places.Sentences, names: Sequence[str]) -> NumberAnswer | None:
@@ -102,6 +161,8 @@ def _statements(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None:
     if not everything:
         return None
     rule = next(rule for rule, found in by_rule.items() if found)
+    if not scan.explicit and not bare and not by_rule["conclusion"] and is_declined(scan.normal):
+        return NumberAnswer(kind="refusal", rule="none", candidates=names_of(scan.main))
     if len(everything) > 1:
         return scan.undecided(rule)
     chosen = everything[0]
@@ -119,6 +180,7 @@ def _each(scan: Scan, spans: Sequence[places.Span], *, lead: bool) -> list[Quant
     chosen = []
     for span in spans[-_MOST_STATEMENTS:]:
         found = scan.within(span)
+        found = [one for one in found if not is_of_another(scan.normal, one)]
         if found and (one := _choose(scan, found, span.start, lead=lead)) is not None:
             chosen.append(one)
     return distinct_of(chosen)
@@ -130,9 +192,15 @@ def _bold(scan: Scan) -> list[Quantity]:
     chosen = []
     for content in scan.bold[-_MOST_STATEMENTS:]:
         normal = mask(normalise(content), explicit=False)
-        inside = [one for one in find_quantities(normal, content) if not is_aside(normal, one)]
+        inside = [
+            one
+            for one in find_quantities(normal, content, scan.manner.decimal_comma)
+            if not is_aside(normal, one) and not is_of_another(normal, one)
+        ]
         if len(distinct_of(inside)) == 1 and inside[0].text in allowed:
-            chosen.append(allowed[inside[0].text])
+            one = allowed[inside[0].text]
+            if not is_of_another(scan.normal, one):
+                chosen.append(one)
     return distinct_of(chosen)
 
 
@@ -167,7 +235,8 @@ def _own_lines(scan: Scan) -> tuple[list[Quantity], list[Quantity]]:
 
 # Words after an answer that begin its circumstances or grounds.
 _GROUNDS = re.compile(
-    r"\s*+(?:[(\[]|,?\s?\b(?:which|with|based|because|since|assuming|as|using|for|at|in|considering|given|compared)\b)"
+    r"\s*+(?:[(\[]|,?\s?\b(?:which|with|based|because|since|assuming|as|using|for|at|in|considering|given"
+    r"|compared)\b)"
 )
 _LEAD_IN = re.compile(
     r"[\s\"'(\[~≈=:<>≤≥]*+(?:(?:about|approximately|around|roughly|is|the value is)\s)?[\s\"'(]*+"
@@ -225,12 +294,16 @@ def _rest(scan: Scan, long: bool) -> NumberAnswer:
             if alone or (scan.declared is None and not refusing and not stated_at(scan.normal, one)):
                 return scan.answer(one, "lone")
         return NumberAnswer(kind="refusal" if refusing else "none", rule="none")
+    if refusing and not scan.explicit and is_declined(scan.normal):
+        return NumberAnswer(kind="refusal", rule="none", candidates=names_of(scan.main))
     start = len(scan.normal) - len(scan.normal.lstrip())
     chosen = _choose(scan, scan.main, start, lead=scan.explicit)
     if chosen is None:
         return scan.undecided("none")
     if long:
         return scan.undecided("lone")
+    if is_of_another(scan.normal, chosen):
+        return scan.undecided("lone", "of-another")
     if refusing and not scan.explicit:
         return scan.undecided("lone", "refusal-words")
     return scan.answer(chosen, "lone")

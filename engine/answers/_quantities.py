@@ -63,18 +63,21 @@ _THEN_MORE = re.compile(r"\s{0,3}(?<!-)[>≥]")
 
 # approximate
 _ABOUT = re.compile(
-    r"(?:[~≈约]|\b(?:about|approximately|approx\.?|around|roughly|circa|ca\.?|nearly|almost|close to|near|some))"
+    r"(?:[~≈约]|\b(?:about|approximately|approx\.?|around|roughly|circa|ca\.?|c\.|nearly|almost|close to"
+    r"|near|some"
+    r"|in the (?:region|vicinity|neighbou?rhood) of|on the order of|ungefähr|etwa|rund|zirka|environ|à peu près"
+    r"|aproximadamente|alrededor de|cerca de|circa|приблизительно|около|примерно|大约|大約|約))"
     r"\s{0,3}[(\"']?\Z",
     re.I,
 )
 _OR_SO = re.compile(r"\s{0,3}or so\b|-?ish\b")
 
 
-def find_quantities(normal: str, written: str) -> list[Quantity]:
+def find_quantities(normal: str, written: str, decimal_comma: bool = False) -> list[Quantity]:
     """All quantities of a text, in order. Arguments as in `find_numerals`."""
     found: list[Quantity] = []
     waiting: Numeral | None = None
-    for numeral in find_numerals(normal, written):
+    for numeral in find_numerals(normal, written, decimal_comma):
         if waiting is None:
             # The -1 of "mol^-1" belongs to the unit before it.
             waiting = None if found and numeral.start < found[-1].end else numeral

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
 from ._answer import Kind, NumberAnswer, from_quantity
 from ._characters import normalise, strip_markup
-from ._contexts import is_aside, is_circumstance, is_other_property, mask
+from ._contexts import is_aside, is_circumstance, is_context_range, is_other_property, mask
 from ._lexemes import spaced_thousands
 from ._places import Span
 from ._quantities import Quantity, find_quantities
 from ._units import same_unit
 
 _MOST_CANDIDATES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a reply is read.
+
+    ``declared`` is the canonical unit of the property, ``names`` are its names; with ``approximate`` "about 0.5"
+    and "0.5 ± 0.1" count as points; with ``decimal_comma`` "3,18" is 3.18.
+    """
+
+    declared: str | None = None
+    names: tuple[str, ...] = ()
+    approximate: bool = True
+    decimal_comma: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +39,13 @@ class Scan:
     main: tuple[Quantity, ...]
     circumstances: tuple[Quantity, ...]
     bold: tuple[str, ...]
-    declared: str | None
+    manner: Manner
     explicit: bool
-    approximate: bool
+
+    @property
+    def declared(self) -> str | None:
+        """Canonical unit of the property."""
+        return self.manner.declared
 
     def within(self, span: Span) -> list[Quantity]:
         """The quantities of a stretch that may be answers."""
@@ -42,8 +60,9 @@ class Scan:
             )
         kind = found.kind
         marks = (*found.flags, *flags)
-        if kind == "uncertain" and self.approximate and "approximate" in marks:
-            kind = "point"
+        if kind == "uncertain":
+            marks += ("approximate",)
+            kind = "point" if self.manner.approximate else kind
         if found.unit and self.declared and not same_unit(found.unit, self.declared):
             marks += ("unit-mismatch",)
         elif found.unit and self.declared and found.unit != self.declared:
@@ -76,9 +95,7 @@ def distinct_of(found: Iterable[Quantity]) -> list[Quantity]:
     return list(seen.values())
 
 
-def scan_text(
-    text: str, declared: str | None, names: Sequence[str], explicit: bool, approximate: bool
-) -> Scan:
+def scan_text(text: str, manner: Manner, explicit: bool) -> Scan:
     written, bold = strip_markup(text)
     normal = normalise(written)
     if grouped := spaced_thousands(normal):
@@ -86,8 +103,10 @@ def scan_text(
     normal = mask(normal, explicit)
     main: list[Quantity] = []
     circumstances: list[Quantity] = []
-    for found in find_quantities(normal, written):
-        if is_aside(normal, found) or (names and is_other_property(normal, found, names)):
+    for found in find_quantities(normal, written, manner.decimal_comma):
+        if is_aside(normal, found) or (manner.names and is_other_property(normal, found, manner.names)):
             continue
-        (circumstances if is_circumstance(normal, found, declared) else main).append(found)
-    return Scan(normal, tuple(main), tuple(circumstances), tuple(bold), declared, explicit, approximate)
+        if main and is_context_range(normal, found):
+            continue
+        (circumstances if is_circumstance(normal, found, manner.declared) else main).append(found)
+    return Scan(normal, tuple(main), tuple(circumstances), tuple(bold), manner, explicit)

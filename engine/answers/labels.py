@@ -4,7 +4,8 @@ The grammar is strict, for labels are typed data and not replies:
 
     label = [ sign ] ( digits [ "." [ digits ] ] | "." digits ) [ "e" [ sign ] digits ]
 
-Anything else (a comma, a unit, a bound) is a problem of the file and is reported, not guessed.
+Anything else (a comma, a unit, a bound) is a problem of the file and is reported, not guessed. The grammar is that of
+`molaudit.storage.checks`, by which tables are read: what passes there is a label here, with the same value.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 import polars as pl
+
+from molaudit.storage.checks import NUMBER
 
 from ..errors import InputError
 
@@ -34,7 +37,10 @@ SCHEMA = pl.Schema(
     }
 )
 
-_LABEL = r"^([-+]?)0*([0-9]*)(\.?)([0-9]*)(?:[eE]([-+]?[0-9]{1,6}))?$"
+# Takes apart what `NUMBER` has accepted: sign, digits before the point, the point, digits behind, sign and exponent.
+_PARTS = r"^([-+]?)0*([0-9]*)(\.?)([0-9]*)(?:[eE]([-+]?)0*([0-9]+))?$"
+_LONGEST_EXPONENT = 6
+"""A number with a longer exponent is infinite or zero as a double, so 12 of its digits say no more than all."""
 _NOT_FINITE_WORD = r"(?i)^[-+]?(?:nan|inf|infinity|∞)$"
 _MOST_PLACES = 25
 _ROUNDING = Context(prec=MOST_FIGURES, rounding=ROUND_HALF_EVEN)
@@ -48,6 +54,8 @@ def clean_digits(digits: str) -> str:
     """
     mantissa = digits.lstrip("+-").lower().partition("e")[0].replace(".", "").lstrip("0")
     if len(mantissa) <= MOST_FIGURES:
+        return digits
+    if len(digits.lower().partition("e")[2].lstrip("+-0")) > _LONGEST_EXPONENT:
         return digits
     rounded = _ROUNDING.plus(Decimal(digits))
     if not rounded:
@@ -98,21 +106,22 @@ def _split(texts: pl.DataFrame) -> pl.DataFrame:
         significant=pl.col("plain").str.extract(r"^[-+]?([0-9.]*)", 1).str.replace(".", "", literal=True)
         .str.strip_chars_start("0").str.len_bytes()
     )  # fmt: skip
-    long = frame.filter((pl.col("significant") > MOST_FIGURES) & pl.col("plain").str.contains(_LABEL)).select(
+    long = frame.filter((pl.col("significant") > MOST_FIGURES) & pl.col("plain").str.contains(NUMBER)).select(
         "text", cleaned=pl.col("plain").map_elements(clean_digits, return_dtype=pl.String)
     )
     frame = frame.join(long, on="text", how="left", nulls_equal=True).with_columns(
         plain=pl.coalesce("cleaned", "plain")
     )
-    parts = pl.col("plain").str.extract_groups(_LABEL)
-    names = ("sign", "whole", "point", "fraction", "exponent")
+    accepted = pl.when(pl.col("plain").str.contains(NUMBER)).then("plain")
+    parts = accepted.str.extract_groups(_PARTS)
+    names = ("sign", "whole", "point", "fraction", "below", "exponent")
     return frame.with_columns(parts.struct.rename_fields(list(names)).alias("parts")).unnest("parts")
 
 
 def _measure(frame: pl.DataFrame) -> pl.DataFrame:
     figures = (pl.col("whole") + pl.col("fraction")).str.strip_chars_start("0")
     stripped = figures.str.strip_chars_end("0").str.len_bytes().cast(pl.Int32)
-    has_digits = pl.col("plain").str.contains(r"^[-+]?\.?[0-9]")
+    has_digits = pl.col("plain").str.contains(NUMBER)
     return frame.with_columns(
         stripped=stripped.fill_null(0),
         written=pl.when((pl.col("fraction") != "") & (stripped > 0))
@@ -126,7 +135,11 @@ def _measure(frame: pl.DataFrame) -> pl.DataFrame:
                 pl.when(pl.col("fraction") == "").then(pl.lit("")).otherwise(pl.lit(".") + pl.col("fraction")),
                 pl.when(pl.col("exponent").is_null())
                 .then(pl.lit(""))
-                .otherwise(pl.lit("e") + pl.col("exponent").str.strip_chars_start("+")),
+                .otherwise(
+                    pl.lit("e")
+                    + pl.when(pl.col("below") == "-").then(pl.lit("-")).otherwise(pl.lit(""))
+                    + pl.col("exponent")
+                ),
             )
         ),
     )  # fmt: skip

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...answers.reasoning import split_reasoning
 from .. import outcomes
 from ..records import Decoded, Message, Messages, Outcome, Response, Usage
 
 Body = dict[str, Any]
 
-_OPEN, _CLOSE = "<think>", "</think>"
 _MAX_COUNT = 10**12
 _WORD_CHARACTERS = 200
 # A reply whose reasoning took this share of its limit had no room left to answer.
@@ -164,10 +164,11 @@ def failed(response: Response, error: object, now: float | None, reply: Reply | 
 
 def settle(reply: Reply, max_output_tokens: int) -> Decoded:
     """The outcome of a well-formed reply, with its flags."""
-    unclosed = False
-    if "think>" in reply.text:
-        reply.text, inline, unclosed = split_thinking(reply.text)
-        reply.reasoning += inline
+    parted = split_reasoning(reply.text)
+    unclosed = parted.cut
+    if parted.thought:
+        reply.text = parted.visible.strip()
+        reply.reasoning += parted.reasoning
     flags = _flags(reply, max_output_tokens, unclosed)
     visible = bool(reply.text.strip())
     reason, message, retryable = reply.reason, None, False
@@ -196,20 +197,6 @@ def settle(reply: Reply, max_output_tokens: int) -> Decoded:
         retryable=retryable,
         flags=flags,
     )
-
-
-def split_thinking(text: str) -> tuple[str, str, bool]:
-    """Part inline reasoning from the answer: (answer, reasoning, whether a tag was left open).
-
-    The answer follows the last closing tag; the opening one may be missing, because some chat templates put it into
-    the prompt. After an opening tag that is never closed there is no answer.
-    """
-    before, closed, answer = text.rpartition(_CLOSE)
-    reasoning = before.replace(_OPEN, "").replace(_CLOSE, "").strip()
-    answer, opened, rest = answer.partition(_OPEN)
-    if closed or opened:
-        answer = answer.strip()
-    return answer, (reasoning + rest).strip(), bool(opened)
 
 
 def encodable(text: str) -> str:

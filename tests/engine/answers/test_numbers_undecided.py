@@ -53,25 +53,6 @@ UNDECIDED: dict[str, list[tuple[str, str]]] = {
         ("max. 5", "bound"),
         ("minimum 5", "bound"),
     ],
-    "uncertain": [
-        ("3.05\u00b10.2", "uncertain"),
-        ("3.05 \u00b1 0.2", "uncertain"),
-        ("3.05 +/- 0.2", "uncertain"),
-        ("$3.05 \\pm 0.2$", "uncertain"),
-        ("-3.05 \u00b1 0.20 kcal/mol", "uncertain"),
-        ("-3.05 kcal/mol \u00b1 0.20 kcal/mol", "uncertain"),
-        ("3.05(2)", "uncertain"),
-        ("~0.5", "uncertain"),
-        ("\u22480.5", "uncertain"),
-        ("about 0.5", "uncertain"),
-        ("approximately -3.05", "uncertain"),
-        ("Answer: ~ -3.05", "uncertain"),
-        ("logS \u2248 -3.05", "uncertain"),
-        ("$\\approx -3.05$", "uncertain"),
-        ("roughly 5.5", "uncertain"),
-        ("ca. 5.5", "uncertain"),
-        ("5.5 or so", "uncertain"),
-    ],
     "ambiguous": [
         ("-3,05", "ambiguous"),
         ("12,34", "ambiguous"),
@@ -95,6 +76,27 @@ UNDECIDED: dict[str, list[tuple[str, str]]] = {
         ("10^-3.05", "ambiguous"),
         ("2*3", "ambiguous"),
         ("1/2", "ambiguous"),
+        # a number torn apart
+        ("-3. 05", "ambiguous"),
+        ("178. 3", "ambiguous"),
+        ("178 . 3", "ambiguous"),
+        ("178 .3", "ambiguous"),
+        ("12. 3", "ambiguous"),
+        ("178. 3 °C", "ambiguous"),
+        ("Answer: -3. 05 kcal/mol", "ambiguous"),
+        ("<answer>-3. 05</answer>", "ambiguous"),
+        ("\\boxed{178. 3}", "ambiguous"),
+        # strokes that may be a minus
+        ("Answer: ⁃2.31", "ambiguous"),
+        ("Answer: \u00ad2.31", "ambiguous"),
+        ("Answer: \u30fc2.31", "ambiguous"),
+        ("Answer: \u00ac2.31", "ambiguous"),
+        ("The isomer of 7-methylpteridine (-0.854)", "ambiguous"),
+        ("Based on the close analog **7-methylpteridine (-0.854)**, the isomeric", "ambiguous"),
+        ("Prediction: -2.1\n\nActually, -2.9 is more likely.\n", "ambiguous"),
+        ("**Prediction:** -2.1\n\nLet me reconsider. I estimate -2.9.", "ambiguous"),
+        ("Predicted logP: 2.1\nPredicted logS: -3.05", "ambiguous"),
+        ("I'd say around -3, maybe -3.2", "ambiguous"),
         ("-3.05 or -2.9", "ambiguous"),
         ("Answer: -3.05 or -2.9", "ambiguous"),
         ("Answer: -3.05, -2.9", "ambiguous"),
@@ -108,7 +110,6 @@ UNDECIDED: dict[str, list[tuple[str, str]]] = {
         ("I estimate -3.05. **-2.9**", "ambiguous"),
         ("Phenol is -0.5 while benzene is -1.6", "ambiguous"),
         ("\\frac{1}{2}", "ambiguous"),
-        ("I cannot provide it; the closest analogue has -0.5.", "ambiguous"),
         ("<answer>-3.05 -2.9</answer>", "ambiguous"),
         ("4 5", "ambiguous"),
         ("3.05 exp(-5)", "ambiguous"),
@@ -160,6 +161,26 @@ UNDECIDED: dict[str, list[tuple[str, str]]] = {
         ("#7", "none"),
         ("Let me think about it.", "none"),
     ],
+    "none, an error or a notice of a service": [
+        ("Error code: 400 - INVALID_ARGUMENT: max 8192 tokens", "none"),
+        ("Error: 400 INVALID_ARGUMENT", "none"),
+        ("400 INVALID_ARGUMENT. {'error': {'code': 400, 'message': 'x'}}", "none"),
+        ("429 Too Many Requests", "none"),
+        ("HTTP/1.1 503 Service Unavailable", "none"),
+        ("openai.RateLimitError: Error code: 429 - {'error': 1}", "none"),
+        ("Exception: HTTPSConnectionPool(host='x', port=443): Max retries exceeded", "none"),
+        ('{"error": {"message": "Rate limit reached", "code": 429}}', "none"),
+        ('{"error": "context length 8192 exceeded"}', "none"),
+        ('{"detail": "Not Found", "status": 404}', "none"),
+        ("<html><head><title>502 Bad Gateway</title></head><body>nginx/1.18</body></html>", "none"),
+        ('Traceback (most recent call last):\n  File "x.py", line 12\nTimeoutError: 30', "none"),
+        ("Failed to get response after 3 attempts", "none"),
+        ("You have reached the soft limit of this service. Please wait 30 seconds.", "none"),
+        ("Soft limit reached, slow down and wait 30 seconds before the next call.", "none"),
+        ("You've hit your free-tier limit (20 messages). Try again in 5 hours.", "none"),
+        ("Request timed out after 60 s.", "none"),
+        ("Error: the model is overloaded (503). Retry in 12s", "none"),
+    ],
     "refusal": [
         ("I can't provide that value.", "refusal"),
         ("I cannot determine the hydration free energy.", "refusal"),
@@ -173,6 +194,14 @@ UNDECIDED: dict[str, list[tuple[str, str]]] = {
         ("I am unable to predict the solubility at 25 \u00b0C.", "refusal"),
         ("I don't have data on C1=CC=CC=C1.", "refusal"),
         ("I can\u2019t provide that value.", "refusal"),
+        # a declined question that mentions other values
+        ("I cannot provide it; the closest analogue has -0.5.", "refusal"),
+        ("I can't estimate this. For reference, phenol is -0.04.", "refusal"),
+        ("Sorry, I won't guess. **Phenol: -0.04**, **aniline: -0.41**", "refusal"),
+        ("I must decline to answer. The format would be <answer>2.50</answer>.", "refusal"),
+        ("I cannot determine it. For example, \\boxed{2.50} would be the form.", "refusal"),
+        ("As an AI I can't give property values such as 1.23.", "refusal"),
+        ("Final answer: unknown. Known values: 1.2", "refusal"),
     ],
     "empty": [
         ("", "empty"),
@@ -222,3 +251,50 @@ def test_what_is_no_point_has_no_value(reply: str, kind: str) -> None:
     answer = parse_number(reply)
     assert answer.kind == kind, answer
     assert answer.value is None
+
+
+APPROXIMATE: list[tuple[str, str]] = [
+    ("3.05\u00b10.2", "3.05"),
+    ("3.05 \u00b1 0.2", "3.05"),
+    ("3.05 +/- 0.2", "3.05"),
+    ("$3.05 \\pm 0.2$", "3.05"),
+    ("-3.05 \u00b1 0.20 kcal/mol", "-3.05"),
+    ("-3.05 kcal/mol \u00b1 0.20 kcal/mol", "-3.05"),
+    ("3.05(2)", "3.05"),
+    ("~0.5", "0.5"),
+    ("\u22480.5", "0.5"),
+    ("about 0.5", "0.5"),
+    ("approximately -3.05", "-3.05"),
+    ("Answer: ~ -3.05", "-3.05"),
+    ("logS \u2248 -3.05", "-3.05"),
+    ("$\\approx -3.05$", "-3.05"),
+    ("roughly 5.5", "5.5"),
+    ("ca. 5.5", "5.5"),
+    ("5.5 or so", "5.5"),
+    ("I would put the logD at about 1.65.", "1.65"),
+    ("~ -4.1", "-4.1"),
+    ("ca. 5.17 °C", "5.17"),
+    ("c. 5.17", "5.17"),
+    ("-3.05 (±0.3)", "-3.05"),
+    ("1.5(2)e-3", "1.5e-3"),
+    ("\\boxed{\\approx -3.05}", "-3.05"),
+    ("<answer>~-3.05</answer>", "-3.05"),
+    ('{"answer": "~-3.05"}', "-3.05"),
+    ("**≈ -3.45**", "-3.45"),
+    ("Der Siedepunkt beträgt etwa 178.3 °C.", "178.3"),
+    ("沸点约为 178.3 °C。".replace("为", ""), "178.3"),
+    ("approximately 1.20 × 10⁻⁵ cm/s", "1.20e-5"),
+]
+
+
+@pytest.mark.parametrize(("reply", "digits"), APPROXIMATE)
+def test_an_approximate_answer_counts_and_says_so(reply: str, digits: str) -> None:
+    answer = parse_number(reply)
+    assert (answer.kind, answer.digits) == ("point", digits), answer
+    assert "approximate" in answer.flags
+
+
+@pytest.mark.parametrize(("reply", "digits"), APPROXIMATE)
+def test_an_approximate_answer_is_left_out_where_that_is_asked(reply: str, digits: str) -> None:
+    answer = parse_number(reply, approximate=False)
+    assert (answer.kind, answer.digits, answer.value) == ("uncertain", digits, None), answer
