@@ -16,7 +16,7 @@ from .errors import SettingsError
 if TYPE_CHECKING:
     from .api import Scores
 
-SCORED = ("cells.csv", "cells.parquet", "pairs.parquet", "floors.csv")
+SCORED = ("cells.csv", "cells.parquet", "pairs.parquet", "floors.csv", "joins.csv")
 """The tables of a scored run."""
 
 STATED_VERSIONS = ("molaudit", "numpy", "numba", "polars", "rdkit", "scipy")
@@ -35,7 +35,7 @@ def prepare_folder(folder: Path) -> None:
 
 
 def write_scores(scores: Scores, folder: Path, more: Mapping[str, Any] | None = None) -> None:
-    """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv`` and ``run.json``.
+    """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv``, ``joins.csv``, ``run.json``.
 
     ``more`` is added to ``run.json``.
     """
@@ -44,6 +44,7 @@ def write_scores(scores: Scores, folder: Path, more: Mapping[str, Any] | None = 
     results.write_parquet(scores.cells, folder / "cells.parquet")
     results.write_parquet(scores.pairs, folder / "pairs.parquet")
     results.write_csv(scores.floors, folder / "floors.csv")
+    results.write_csv(scores.joins, folder / "joins.csv")
     results.write_json(
         {
             "settings": scores.settings.as_dict(),

@@ -98,6 +98,7 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
         notes=(*audit.notes, *scored.notes, *_mixtures(met)),
         settings=settings,
         operating_level=scored.operating_level,
+        joins=scored.joins,
     )
 
 
