@@ -34,6 +34,9 @@ class Scores:
         One row an answer: what was read, what it was compared with, why it was left out.
     floors
         One row a benchmark.
+    joins
+        One row a benchmark, model and file: how many answers met their label by molecule id, by structure or by
+        both, how often the two disagreed, and how many met nothing.
     notes
         What a reader must know about the input.
     settings
@@ -54,6 +57,7 @@ class Scores:
     notes: tuple[str, ...]
     settings: ScoreSettings
     operating_level: float
+    joins: pl.DataFrame = field(default_factory=pl.DataFrame)
     inputs: Mapping[str, str] = field(default_factory=dict)
     rows_left_out: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -76,11 +80,12 @@ class Scores:
             notes=(*before, *(() if scored is None else scored.notes), *after),
             settings=settings,
             operating_level=0.0 if scored is None else scored.operating_level,
+            joins=pl.DataFrame() if scored is None else scored.joins,
             tables=tables or {},
         )
 
     def write(self, folder: str | Path) -> None:
-        """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv`` and ``run.json``."""
+        """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv``, ``joins.csv``, ``run.json``."""
         from .output import write_scores
 
         write_scores(self, Path(folder))
@@ -113,11 +118,13 @@ def score(
     Parameters
     ----------
     answers
-        A polars or pandas frame with ``model, molecule`` and ``answer`` (text) or ``prediction`` (number),
-        optionally ``benchmark, smiles, sample, condition, effort, reasoning_tokens``; or the path of such a table,
-        of an lm-evaluation-harness sample file or of an Inspect log; or a list of paths.
+        A polars or pandas frame with ``model``, ``molecule`` or ``smiles``, and ``answer`` (text) or ``prediction``
+        (number), optionally ``benchmark, sample, condition, effort, reasoning_tokens``; or the path of such a table,
+        of an lm-evaluation-harness sample file, of an Inspect log, of results of promptfoo or of a batch's output;
+        or a list of paths.
     labels
-        A frame or path with ``molecule, label``, optionally ``benchmark, smiles, kind, unit, uncertainty``.
+        A frame or path with ``label`` and ``molecule`` or ``smiles``, optionally ``benchmark, kind, unit,
+        uncertainty``.
     protocol
         ``recall``, or ``blinding`` for the counts of the earlier study.
     figures
@@ -194,6 +201,7 @@ def score_with(answers: Source, labels: Source, chosen: ScoreSettings) -> Scores
         notes=(*read_answers.notes, *read_labels.notes, *scored.notes),
         settings=chosen,
         operating_level=scored.operating_level,
+        joins=scored.joins,
         rows_left_out=_added(read_answers.left_out, read_labels.left_out),
         inputs={path: imports.digest(path) for path in (*read_answers.files, *read_labels.files)},
     )

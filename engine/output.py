@@ -16,7 +16,7 @@ from .errors import SettingsError
 if TYPE_CHECKING:
     from .api import Scores
 
-SCORED = ("cells.csv", "cells.parquet", "pairs.parquet", "floors.csv")
+SCORED = ("cells.csv", "cells.parquet", "pairs.parquet", "floors.csv", "joins.csv")
 """The tables of a scored run."""
 
 STATED_VERSIONS = ("molaudit", "numpy", "numba", "polars", "rdkit", "scipy")
@@ -41,7 +41,7 @@ def remove_scored(folder: Path) -> None:
 
 
 def write_scores(scores: Scores, folder: Path, more: Mapping[str, Any] | None = None) -> None:
-    """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv`` and ``run.json``.
+    """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv``, ``joins.csv``, ``run.json``.
 
     Each table of a task is a CSV of its name; a run without benchmarks has no cells. ``more`` is added to
     ``run.json``.
@@ -52,6 +52,7 @@ def write_scores(scores: Scores, folder: Path, more: Mapping[str, Any] | None = 
         results.write_parquet(scores.cells, folder / "cells.parquet")
         results.write_parquet(scores.pairs, folder / "pairs.parquet")
         results.write_csv(scores.floors, folder / "floors.csv")
+        results.write_csv(scores.joins, folder / "joins.csv")
     else:
         remove_scored(folder)
     for name, table in scores.tables.items():

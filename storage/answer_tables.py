@@ -8,13 +8,13 @@ from typing import Any
 import polars as pl
 
 from . import harness_logs, tables
-from .checks import drop, identify, plain_number, rows_named, stripped, whole_numbers
+from .checks import DECIMAL_COMMA, drop, identify, plain_number, rows_named, stripped, whole_numbers
 from .errors import TableError
 
 COLUMNS = tables.Columns(
-    required=("model", "molecule"),
-    one_of=("answer", "prediction"),
-    optional=("benchmark", "smiles", "condition", "effort", "sample", "reasoning_tokens"),
+    required=("model",),
+    one_of=(("molecule", "smiles"), ("answer", "prediction")),
+    optional=("benchmark", "condition", "effort", "sample", "reasoning_tokens"),
 )
 SCHEMA = {
     "file": pl.String,
@@ -29,6 +29,7 @@ SCHEMA = {
     "effort": pl.String,
     "sample": pl.Int64,
     "reasoning_tokens": pl.Int64,
+    "outcome": pl.String,
 }
 _ONE_REPLY = ["model", "benchmark", "molecule", "smiles", "condition", "effort"]
 
@@ -42,6 +43,7 @@ class Answers:
     frame
         Columns of `SCHEMA`. At most one of `answer` (the reply as written, may be "") and `prediction` (a number as
         written) is set; neither means that the model was asked and gave nothing. `sample` counts from 0.
+        `outcome` is null but where a log says how a call ended that gave no answer.
     files
         The files read, for their digests.
     notes
@@ -56,15 +58,18 @@ class Answers:
     left_out: dict[str, int] = field(default_factory=dict)
 
 
-def load_answers(path: str | Path | Sequence[str | Path]) -> Answers:
+def load_answers(path: str | Path | Sequence[str | Path], *, decimal_comma: bool = False) -> Answers:
     """Read answers from tables or from the logs of evaluation harnesses.
 
     Parameters
     ----------
     path
-        A table (CSV, TSV, JSON Lines, Parquet) with `model`, `molecule` and `answer` or `prediction`;
-        a sample file of lm-evaluation-harness; an Inspect log (.eval or .json); a folder of such logs; or
-        several of these.
+        A table (CSV, TSV, JSON Lines, JSON, Parquet, spreadsheet) with `model`, `molecule` or `smiles`, and `answer`
+        or `prediction`; a sample file of lm-evaluation-harness; an Inspect log (.eval or .json); results of
+        promptfoo (.json or .jsonl); the output file of an OpenAI batch (.jsonl); a folder of logs; or several of
+        these.
+    decimal_comma
+        Whether a `prediction` of "-3,10" is -3.10.
 
     Raises
     ------
@@ -75,10 +80,10 @@ def load_answers(path: str | Path | Sequence[str | Path]) -> Answers:
     files = [file for each in named for file in harness_logs.within(each)]
     if not files:
         raise TableError("No file of answers was given.")
-    return _joined([harness_logs.read(file) or tables.read(file, COLUMNS) for file in files])
+    return _joined([harness_logs.read(file) or tables.read(file, COLUMNS) for file in files], decimal_comma)
 
 
-def answers_from_frame(frame: Any) -> Answers:
+def answers_from_frame(frame: Any, *, decimal_comma: bool = False) -> Answers:
     """Answers from a polars or pandas frame; the same columns and checks as `load_answers`.
 
     Raises
@@ -86,10 +91,10 @@ def answers_from_frame(frame: Any) -> Answers:
     TableError
         Something cannot be used; the message names the record, counted from 1, and the column.
     """
-    return _joined([tables.from_frame(frame, COLUMNS)])
+    return _joined([tables.from_frame(frame, COLUMNS)], decimal_comma)
 
 
-def _joined(parts: list[tables.Table]) -> Answers:
+def _joined(parts: list[tables.Table], decimal_comma: bool) -> Answers:
     notes: list[str] = []
     left_out: dict[str, int] = {}
     frames = []
@@ -97,7 +102,7 @@ def _joined(parts: list[tables.Table]) -> Answers:
         notes.extend(part.notes)
         for reason, count in part.left_out.items():
             left_out[reason] = left_out.get(reason, 0) + count
-        frames.append(_checked(part, notes, left_out))
+        frames.append(_checked(part, notes, left_out, decimal_comma))
     frame = _numbered(pl.concat(frames))
     frame = _without_repeats(frame, notes, left_out)
     if not frame.height:
@@ -107,14 +112,22 @@ def _joined(parts: list[tables.Table]) -> Answers:
     return Answers(frame, files, notes, left_out)
 
 
-def _checked(table: tables.Table, notes: list[str], left_out: dict[str, int]) -> pl.DataFrame:
+def _checked(
+    table: tables.Table, notes: list[str], left_out: dict[str, int], decimal_comma: bool
+) -> pl.DataFrame:
     source = table.path
-    frame = identify(table.frame).with_columns(
+    frame = identify(table.frame, source, notes).with_columns(
         [stripped(name) for name in ("model", "benchmark", "condition", "effort", "prediction")]
     )
     frame = drop(frame, pl.col("model").is_null(), "no model", source, notes, left_out)
     frame = drop(frame, pl.col("molecule").is_null(), "no molecule", source, notes, left_out)
+    if decimal_comma:
+        commas = pl.col("prediction").str.contains(DECIMAL_COMMA)
+        point = pl.col("prediction").str.replace(",", ".", literal=True)
+        frame = frame.with_columns(pl.when(commas).then(point).otherwise("prediction").alias("prediction"))
     frame = _one_answer(frame, source, notes)
+    if "outcome" not in frame.columns:
+        frame = frame.with_columns(pl.lit(None, pl.String).alias("outcome"))
     frame = whole_numbers(frame, "sample", source)
     if frame["sample"].null_count() not in (0, frame.height):
         row = frame.filter(pl.col("sample").is_null())["row"][0]
@@ -134,10 +147,12 @@ def _one_answer(frame: pl.DataFrame, source: str, notes: list[str]) -> pl.DataFr
     if both:
         notes.append(f"{source}: rows with an answer and a prediction: {both}; the answer is used.")
     wrong = frame.filter(predicted & ~written & plain_number("prediction").is_null())
+    comma = pl.col("prediction").str.contains(DECIMAL_COMMA)
     if wrong.height:
         notes.append(
             f"{source}, column 'prediction', {rows_named(wrong['row'].to_list())}: not a finite number "
             f"(first: {wrong['prediction'][0][:40]!r})."
+            + (" Decimal commas are read with --decimal-comma." if wrong.filter(comma).height else "")
         )
     return frame.with_columns(
         pl.when(~written).then("prediction").alias("prediction"),
@@ -152,15 +167,22 @@ def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without_repeats(frame: pl.DataFrame, notes: list[str], left_out: dict[str, int]) -> pl.DataFrame:
-    """One reply for each sample index: counting a reply twice would make agreement look significant."""
+    """One reply for each sample index: counting a reply twice would make agreement look significant.
+
+    Where a call failed in one log and was answered in another (a retried run), the answer counts.
+    """
+    frame = frame.with_row_index("_order")
+    if frame["outcome"].null_count() < frame.height:
+        frame = frame.sort(pl.col("outcome").is_not_null(), "_order")
     again = ~pl.struct([*_ONE_REPLY, "sample"]).is_first_distinct()
-    repeats = frame.filter(again)
+    repeats = frame.filter(again).sort("_order")
     if not repeats.height:
-        return frame
+        return frame.sort("_order").drop("_order")
+    frame = frame.filter(~again).sort("_order").drop("_order")
     left_out["same sample again"] = repeats.height
     file, row = repeats.select("file", "row").row(0)
     notes.append(
         f"{file}, row {row}: this model, molecule and sample index came before; {repeats.height} such rows left out. "
         "Give each repeat its own 'sample' to keep them."
     )
-    return frame.filter(~again)
+    return frame

@@ -8,8 +8,13 @@ from .errors import TableError
 
 # ASCII digits only: other scripts' digits are for the reply parser, a table column should not need them.
 NUMBER = r"^[+\-\x{2212}]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+\-\x{2212}]?[0-9]+)?$"
+DECIMAL_COMMA = r"^[+\-\x{2212}]?[0-9]*,[0-9]+([eE][+\-\x{2212}]?[0-9]+)?$"
 # A spreadsheet or a data frame with gaps writes 12 as 12.0. Fifteen digits are exact in every program.
 _WHOLE = r"^[0-9]{1,15}(\.0+)?$"
+_WHOLE_FLOAT = r"^[0-9]{1,15}\.0+$"
+# Characters of format (soft hyphen, zero-width space and joiners, marks of direction, byte order mark): copied from
+# web pages and documents, seen by nobody, and enough to make one molecule two.
+_INVISIBLE = r"\p{Cf}"
 
 
 def stripped(name: str) -> pl.Expr:
@@ -96,8 +101,43 @@ def drop(
     return frame.filter(~bad)
 
 
-def identify(frame: pl.DataFrame) -> pl.DataFrame:
-    """Strip `molecule` and `smiles`; a molecule without a name goes by its SMILES."""
-    return frame.with_columns(stripped("molecule"), stripped("smiles")).with_columns(
+def identify(frame: pl.DataFrame, source: str, notes: list[str]) -> pl.DataFrame:
+    """Bring `molecule` and `smiles` into one writing; a molecule without a name goes by its SMILES.
+
+    White space and invisible characters go, an id that a spreadsheet or data frame made of a whole number ("17.0") is
+    the whole number again, and letters with accents are composed, so that one name has one writing.
+    """
+    for name in ("molecule", "smiles"):
+        frame = without_invisible(frame, name, source, notes)
+    frame = frame.with_columns(stripped("molecule"), stripped("smiles"))
+    if not _is_ascii(frame["molecule"]):
+        frame = frame.with_columns(pl.col("molecule").str.normalize("NFC"))
+    floats = pl.col("molecule").str.contains(_WHOLE_FLOAT)
+    counted = frame.select(floats.sum()).item()
+    if counted:
+        notes.append(
+            f"{source}, column 'molecule': {counted} ids such as '17.0' are read as the whole number."
+        )
+    whole = pl.when(floats).then(pl.col("molecule").str.extract("^([0-9]+)", 1)).otherwise("molecule")
+    return frame.with_columns(whole.alias("molecule")).with_columns(
         pl.coalesce("molecule", "smiles").alias("molecule")
     )
+
+
+def without_invisible(frame: pl.DataFrame, column: str, source: str, notes: list[str]) -> pl.DataFrame:
+    """Take characters of no width out of a text column; a note counts the rows."""
+    if _is_ascii(frame[column]):
+        return frame
+    found = frame.filter(pl.col(column).str.contains(_INVISIBLE))["row"].to_list()
+    if not found:
+        return frame
+    notes.append(
+        f"{source}, column '{column}', {rows_named(found)}: invisible characters (such as zero-width spaces) "
+        "taken out."
+    )
+    return frame.with_columns(pl.col(column).str.replace_all(_INVISIBLE, ""))
+
+
+def _is_ascii(text: pl.Series) -> bool:
+    """Whether no letter takes more than a byte; asked first, for it takes a tenth of the time of a pattern."""
+    return text.str.len_bytes().sum() == text.str.len_chars().sum()

@@ -13,7 +13,7 @@ COUNTS = ("n_usable", "m1", "m2", "m3")
 FLOORS = ("floor12", "floor23", "floor_hit1", "floor_hit2", "floor_hit3")
 _NAMES = ("benchmark", "model", "arm")
 _CELL_COLUMNS = tables.Columns(required=_NAMES + COUNTS, optional=("condition", "family"), everything=True)
-_FLOOR_COLUMNS = tables.Columns(required=("benchmark",), one_of=FLOORS, everything=True)
+_FLOOR_COLUMNS = tables.Columns(required=("benchmark",), one_of=(FLOORS,), everything=True)
 
 
 def load_cells(path: str | Path) -> pl.DataFrame:

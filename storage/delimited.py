@@ -43,13 +43,14 @@ def read(data: bytes, delimiter: str, wanted: Columns, source: str) -> Parsed:
     else:
         raise TableError(f"{source}: the file is empty. Expected a line of column names and rows below it.")
     _check_separator(header, delimiter, source)
-    positions = choose(header, wanted, source)
+    found = choose(header, wanted, source)
+    positions = found.positions
     kept = range(len(header)) if wanted.everything else sorted(positions.values())
     columns, rows, blank = _collect(records, len(header), kept, source)
     names = [name.strip() for name in header]
     given = pl.DataFrame([columns[at].alias(names[at]) for at in kept]) if wanted.everything else None
     chosen = {name: columns[at].alias(name) for name, at in positions.items()}
-    return Parsed(names, chosen, given, pl.Series("row", rows, dtype=pl.Int64), blank + skipped, notes)
+    return Parsed(found, chosen, given, pl.Series("row", rows, dtype=pl.Int64), blank + skipped, notes)
 
 
 def _records(reader: "Reader", source: str) -> Iterator[tuple[int, list[str]]]:

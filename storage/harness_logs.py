@@ -2,9 +2,11 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
-from . import inspect_logs, json_lines, lm_eval_logs, tables
+from . import batch_logs, inspect_logs, json_lines, lm_eval_logs, promptfoo_logs, tables
 from .errors import TableError
+from .utf8 import utf8
 
 _PATTERNS = ("samples_*.jsonl", "samples_*.jsonl.gz", "*.eval", "*.json")
 
@@ -25,7 +27,7 @@ def within(path: str | Path) -> list[Path]:
     if not logs:
         raise TableError(
             f"{folder}: this folder holds no logs. Allowed: samples_*.jsonl of lm-evaluation-harness, .eval or .json "
-            "of Inspect; or name a table (.csv, .tsv, .jsonl, .parquet)."
+            "of Inspect; or name a file (.csv, .tsv, .jsonl, .json, .parquet, .xlsx)."
         )
     return logs
 
@@ -36,20 +38,56 @@ def read(path: str | Path) -> tables.Table | None:
     Raises
     ------
     TableError
-        The log is damaged or holds no samples, or a .json file is not an Inspect log.
+        The log is damaged or holds no samples, or a .json file is neither a log nor a list of rows.
     """
     name = Path(path).name.lower()
-    if name.endswith((".eval", ".json")):
+    if name.endswith(".eval"):
         return inspect_logs.read(path)
-    if name.endswith((".jsonl", ".jsonl.gz")):
-        return _lm_eval(path)
+    if name.endswith((".json", ".json.gz")):
+        return _document(path)
+    if name.endswith((".jsonl", ".jsonl.gz", ".ndjson")):
+        return _lines(path)
     return None
 
 
-def _lm_eval(path: str | Path) -> tables.Table | None:
+def _document(path: str | Path) -> tables.Table | None:
+    """A .json file: Inspect's or promptfoo's, else a list of rows, which is a table and no log."""
+    source = str(path)
+    data, _ = utf8(tables.read_bytes(path), source)
+    if data.lstrip()[:1] == b"[":
+        return None
+    if b'"results"' in data and not inspect_logs.is_log(path):
+        found = promptfoo_logs.results_in(json_lines.parse(data, source))
+        if found is not None:
+            return promptfoo_logs.read(source, list(enumerate(found, 1)))
+    return inspect_logs.read(path)
+
+
+def _lines(path: str | Path) -> tables.Table | None:
     data = tables.read_bytes(path)
     first = next((line for line in io.BytesIO(data) if line.strip()), b"")
-    if b'"resps"' not in first or b'"doc' not in first:
-        return None
-    record = json_lines.parse_object(first, f"{path}, row 1")
-    return lm_eval_logs.read(path, data) if "resps" in record and "doc" in record else None
+    record = _first(first, path)
+    if "resps" in record and "doc" in record:
+        return lm_eval_logs.read(path, data)
+    if promptfoo_logs.is_result(record):
+        return promptfoo_logs.read(str(path), list(_records(path, data)))
+    if batch_logs.is_line(record):
+        return batch_logs.read(str(path), _records(path, data))
+    return None
+
+
+def _first(line: bytes, path: str | Path) -> dict[str, Any]:
+    """The first record where it may be one of a log's; empty otherwise, for the reader of tables to judge."""
+    marks = ((b'"resps"', b'"doc'), (b'"vars"', b'"provider"'), (b'"custom_id"',))
+    if not any(all(mark in line for mark in each) for each in marks):
+        return {}
+    return json_lines.parse_object(line, f"{path}, row 1")
+
+
+def _records(path: str | Path, data: bytes) -> list[tuple[int, dict[str, Any]]]:
+    data, _ = utf8(data, str(path))
+    return [
+        (row, json_lines.parse_object(line, f"{path}, row {row}"))
+        for row, line in enumerate(data.split(b"\n"), 1)
+        if line.strip()
+    ]

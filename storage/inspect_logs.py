@@ -31,12 +31,8 @@ _UNREADABLE = (
     zlib.error,
     struct.error,
 )
-# How a reply can end without being an answer, in the words of the report.
-_NOT_ANSWERED = {
-    "max_tokens": "cut at the token limit",
-    "model_length": "cut at the token limit",
-    "content_filter": "filtered",
-}
+# How a reply can end without being an answer, and as what outcome it counts.
+_NOT_ANSWERED = {"max_tokens": "truncated", "model_length": "truncated", "content_filter": "filtered"}
 
 
 def is_log(path: str | Path) -> bool:
@@ -66,7 +62,8 @@ def _table(source: str, header: dict[str, Any], samples: Iterator[Any]) -> table
     about = header.get("eval")
     if not isinstance(about, dict) or not isinstance(about.get("model"), str):
         raise TableError(
-            f"{source}: not an Inspect log: 'eval.model' is missing. Other tables: .csv, .tsv, .jsonl, .parquet."
+            f"{source}: not an Inspect log: 'eval.model' is missing. A .json file may also hold results of promptfoo "
+            "('results.results') or a list of rows with model, molecule or smiles, and answer."
         )
     status = header.get("status", "started")
     if status != "success":
@@ -93,28 +90,27 @@ def _add(rows: LogRows, row: int, sample: dict[str, Any], common: dict[str, str 
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     reply = _reply(choice, output, sample)
     ended = choice.get("stop_reason")
+    outcome = None
     if sample.get("error") or output.get("error"):
-        rows.leave_out("failed")
+        outcome = "failed"
     elif isinstance(ended, str) and ended in _NOT_ANSWERED:
-        rows.leave_out(_NOT_ANSWERED[ended])
+        outcome = _NOT_ANSWERED[ended]
     elif reply is None:
-        rows.leave_out("no reply")
-    else:
-        usage = output.get("usage")
-        tokens = usage.get("reasoning_tokens") if isinstance(usage, dict) else None
-        molecule, smiles = named_molecule(sample.get("metadata"), None)
-        epoch = sample.get("epoch")
-        rows.add(
-            row,
-            **common,
-            molecule=molecule if molecule and molecule != smiles else _text(sample.get("id")) or molecule,
-            smiles=smiles,
-            answer=reply,
-            sample=str(int(epoch) - 1)
-            if isinstance(epoch, str) and epoch.isdecimal() and int(epoch) > 0
-            else "0",
-            reasoning_tokens=_text(tokens),
-        )
+        outcome = "empty"
+    usage = output.get("usage")
+    tokens = usage.get("reasoning_tokens") if isinstance(usage, dict) else None
+    epoch = sample.get("epoch")
+    rows.add_named(
+        row,
+        named_molecule(sample.get("metadata"), sample.get("id")),
+        **common,
+        answer=reply,
+        sample=str(int(epoch) - 1)
+        if isinstance(epoch, str) and epoch.isdecimal() and int(epoch) > 0
+        else "0",
+        reasoning_tokens=_text(tokens),
+        outcome=outcome,
+    )
 
 
 def _reply(choice: dict[str, Any], output: dict[str, Any], sample: dict[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""JSON Lines as text: one object a line, numbers with the digits as written."""
+"""JSON Lines and lists of JSON objects as text, numbers with the digits as written."""
 
 import json
 from typing import Any
@@ -29,11 +29,44 @@ def read(data: bytes, wanted: Columns, source: str) -> Parsed:
             blank += 1
     if not records:
         raise TableError(f"{source}: the file is empty. Expected one JSON object a line.")
+    return _parsed(records, wanted, source, blank, notes)
+
+
+def read_list(data: bytes, wanted: Columns, source: str) -> Parsed:
+    """Read the bytes of a JSON file that is a list of objects, such as pandas' `to_json(orient="records")` writes.
+
+    Raises
+    ------
+    TableError
+        The document is no list of objects, a wanted value is a list or object, or wanted columns are missing.
+    """
+    data, notes = utf8(data, source)
+    found = parse(data, source)
+    if not isinstance(found, list):
+        raise TableError(
+            f"{source}: found a JSON {_kind(found)}. Expected a list of objects, one a row "
+            '(pandas: to_json(orient="records")).'
+        )
+    records = []
+    for row, record in enumerate(found, 1):
+        if not isinstance(record, dict):
+            raise TableError(
+                f"{source}, row {row}: found a JSON {_kind(record)}. Expected an object in braces."
+            )
+        records.append((row, record))
+    if not records:
+        raise TableError(f"{source}: the list is empty. Expected one JSON object a row.")
+    return _parsed(records, wanted, source, 0, notes)
+
+
+def _parsed(
+    records: list[tuple[int, dict[str, Any]]], wanted: Columns, source: str, blank: int, notes: list[str]
+) -> Parsed:
     found = list(dict.fromkeys(key for _, record in records for key in record))
     names = [mended(key).strip() for key in found]
-    positions = choose(names, wanted, source)
+    columns = choose(names, wanted, source)
     chosen = {}
-    for name, at in positions.items():
+    for name, at in columns.positions.items():
         key = found[at]
         values = ((row, record.get(key)) for row, record in records)
         texts = (
@@ -52,7 +85,7 @@ def read(data: bytes, wanted: Columns, source: str) -> Parsed:
             ]
         )
     rows = pl.Series("row", [row for row, _ in records], dtype=pl.Int64)
-    return Parsed(names, chosen, given, rows, blank, notes)
+    return Parsed(columns, chosen, given, rows, blank, notes)
 
 
 def parse(text: bytes | str, where: str) -> Any:

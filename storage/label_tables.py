@@ -8,11 +8,23 @@ from typing import Any
 import polars as pl
 
 from . import tables
-from .checks import drop, identify, number, plain_number, reject, stripped
+from .checks import (
+    DECIMAL_COMMA,
+    drop,
+    identify,
+    number,
+    plain_number,
+    reject,
+    rows_named,
+    stripped,
+    without_invisible,
+)
 from .errors import TableError
 
 COLUMNS = tables.Columns(
-    required=("molecule", "label"), optional=("benchmark", "smiles", "kind", "unit", "uncertainty")
+    required=("label",),
+    one_of=(("molecule", "smiles"),),
+    optional=("benchmark", "kind", "unit", "uncertainty"),
 )
 SCHEMA = {
     "file": pl.String,
@@ -54,8 +66,10 @@ class Labels:
     left_out: dict[str, int] = field(default_factory=dict)
 
 
-def load_labels(path: str | Path | Sequence[str | Path]) -> Labels:
-    """Read labels from one table (CSV, TSV, JSON Lines, Parquet) or several; the file's name names the benchmark.
+def load_labels(path: str | Path | Sequence[str | Path], *, decimal_comma: bool = False) -> Labels:
+    """Read labels from one table (CSV, TSV, JSON, Parquet, spreadsheet) or several; its name names the benchmark.
+
+    With ``decimal_comma`` a label of "-3,10" is -3.10.
 
     Raises
     ------
@@ -65,21 +79,23 @@ def load_labels(path: str | Path | Sequence[str | Path]) -> Labels:
     named = [path] if isinstance(path, str | Path) else list(path)
     if not named:
         raise TableError("No file of labels was given.")
-    return _joined([tables.read(each, COLUMNS) for each in named])
+    return _joined([tables.read(each, COLUMNS) for each in named], decimal_comma)
 
 
-def labels_from_frame(frame: Any) -> Labels:
+def labels_from_frame(frame: Any, *, decimal_comma: bool = False) -> Labels:
     """Labels from a polars or pandas frame; without a `benchmark` column the benchmark is called "labels".
+
+    With ``decimal_comma`` a label of "-3,10" is -3.10.
 
     Raises
     ------
     TableError
         Something cannot be used; the message names the record, counted from 1, and the column.
     """
-    return _joined([tables.from_frame(frame, COLUMNS)])
+    return _joined([tables.from_frame(frame, COLUMNS)], decimal_comma)
 
 
-def _joined(parts: list[tables.Table]) -> Labels:
+def _joined(parts: list[tables.Table], decimal_comma: bool) -> Labels:
     notes: list[str] = []
     left_out: dict[str, int] = {}
     frames = []
@@ -87,12 +103,13 @@ def _joined(parts: list[tables.Table]) -> Labels:
         notes.extend(part.notes)
         for reason, count in part.left_out.items():
             left_out[reason] = left_out.get(reason, 0) + count
-        frames.append(_checked(part, notes, left_out))
+        frames.append(_checked(part, notes, left_out, decimal_comma))
     frame = pl.concat(frames)
     paths = ", ".join(part.path for part in parts)
     if not frame.height:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in left_out.items())
-        raise TableError(f"{paths}: no usable label ({reasons}).")
+        asked = next((f" {note}" for note in notes if "--decimal-comma" in note), "")
+        raise TableError(f"{paths}: no usable label ({reasons}).{asked}")
     _one_value_each(frame, "unit")
     _one_value_each(frame, "kind")
     frame = _judged(frame, paths, notes, left_out)
@@ -102,14 +119,17 @@ def _joined(parts: list[tables.Table]) -> Labels:
     )
 
 
-def _checked(table: tables.Table, notes: list[str], left_out: dict[str, int]) -> pl.DataFrame:
+def _checked(
+    table: tables.Table, notes: list[str], left_out: dict[str, int], decimal_comma: bool
+) -> pl.DataFrame:
     source = table.path
     if "label" in table.floats:
         notes.append(
             f"{source}: the labels are floats; zeros written at the end of a number (2.50) are lost."
         )
     default = "labels" if source == tables.FRAME else tables.stem(source)
-    frame = identify(table.frame).with_columns(
+    frame = identify(table.frame, source, notes)
+    frame = without_invisible(frame, "label", source, notes).with_columns(
         stripped("benchmark").fill_null(default),
         stripped("label"),
         stripped("unit"),
@@ -119,9 +139,28 @@ def _checked(table: tables.Table, notes: list[str], left_out: dict[str, int]) ->
     frame = number(frame, "uncertainty", source, "a number, 0 or more, or nothing")
     frame = drop(frame, pl.col("molecule").is_null(), "no molecule", source, notes, left_out)
     frame = drop(frame, pl.col("label").is_null(), "no label", source, notes, left_out)
+    frame = _with_points(frame, source, notes, left_out, decimal_comma and "label" not in table.floats)
     frame = frame.with_columns(plain_number("label").cast(pl.Float64).alias("value"))
     frame = drop(frame, pl.col("value").is_null(), "label is not a number", source, notes, left_out)
     return frame.with_columns(pl.lit(source).alias("file"))
+
+
+def _with_points(
+    frame: pl.DataFrame, source: str, notes: list[str], left_out: dict[str, int], decimal_comma: bool
+) -> pl.DataFrame:
+    """Turn decimal commas into points where that was asked for, and say where it should be."""
+    if decimal_comma:
+        pointed = pl.col("label").str.contains(".", literal=True)
+        frame = drop(frame, pointed, "label has a point under --decimal-comma", source, notes, left_out)
+        one = pl.col("label").str.replace(",", ".", literal=True)
+        return frame.with_columns(one.alias("label"))
+    commas = frame.filter(pl.col("label").str.contains(DECIMAL_COMMA))
+    if commas.height:
+        notes.append(
+            f"{source}, column 'label', {rows_named(commas['row'].to_list())}: {commas['label'][0]!r} has a comma; "
+            "if it is a decimal comma, say --decimal-comma."
+        )
+    return frame
 
 
 def _one_value_each(frame: pl.DataFrame, column: str) -> None:

@@ -46,16 +46,23 @@ def read(path: str | Path, data: bytes) -> tables.Table:
         if name != first_filter:
             rows.leave_out("same reply under another filter")
             continue
-        molecule, smiles = named_molecule(record["doc"], record.get("doc_id"))
-        common = {"model": model, "benchmark": benchmark, "molecule": molecule, "smiles": smiles}
+        named = named_molecule(record["doc"], record.get("doc_id"))
         for sample, reply in enumerate(_replies(record["resps"])):
             if not isinstance(reply, str):
                 rows.leave_out("no generated text")
-            elif reply == "None":
-                # The harness writes str(None) where an API gave nothing.
-                rows.leave_out("no reply")
-            else:
-                rows.add(row, **common, answer=reply, sample=str(sample))
+                continue
+            # The harness writes str(None) where an API gave nothing.
+            outcome = "empty" if reply == "None" else None
+            answer = None if outcome else reply
+            rows.add_named(
+                row,
+                named,
+                model=model,
+                benchmark=benchmark,
+                answer=answer,
+                sample=str(sample),
+                outcome=outcome,
+            )
     return rows.table(notes)
 
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import polars as pl
 
-from . import delimited, json_lines
-from .columns import Columns, Parsed, choose, ignored, shown
+from . import delimited, json_lines, sheets
+from .columns import Columns, Parsed, choose, shown
 from .errors import TableError
 from .text_columns import arrow_text, pandas_text, read_parquet, series_text
 
@@ -31,9 +31,11 @@ KINDS = {
     ".parquet": "parquet",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
+    **dict.fromkeys(sheets.SUFFIXES, "sheet"),
 }
 _FLOAT = re.compile("(half)?float|double", re.IGNORECASE)
-_ALLOWED = ".csv, .tsv, .jsonl, .ndjson (each also with .gz) and .parquet"
+_ALLOWED = f".csv, .tsv, .jsonl, .ndjson, .json (each also with .gz), .parquet, {', '.join(sheets.SUFFIXES)}"
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Table:
 
 
 def read(path: str | Path, columns: Columns) -> Table:
-    """Read a CSV, TSV, JSON Lines or Parquet file as text.
+    """Read a CSV, TSV, JSON Lines, JSON, Parquet or spreadsheet file as text.
 
     Raises
     ------
@@ -89,6 +91,10 @@ def read(path: str | Path, columns: Columns) -> Table:
             columns,
             source,
         )
+    if kind == "sheet":
+        return _table(sheets.read(data, columns, source), columns, source)
+    if kind == "json":
+        return _table(json_lines.read_list(data, columns, source), columns, source)
     if kind == "jsonl":
         return _table(json_lines.read(data, columns, source), columns, source)
     return _table(delimited.read(data, "\t" if kind == "tsv" else ",", columns, source), columns, source)
@@ -171,7 +177,7 @@ def _kind(path: Path) -> str:
     name = path.name.lower()
     zipped = name.endswith(".gz")
     kind = KINDS.get(Path(name.removesuffix(".gz")).suffix)
-    if kind and not (zipped and kind == "parquet"):
+    if kind and not (zipped and kind in ("parquet", "sheet")):
         return kind
     if path.is_dir():
         raise TableError(f"{path}: this is a folder. Expected a file: {_ALLOWED}.")
@@ -197,8 +203,8 @@ def _table(parsed: Parsed, columns: Columns, source: str) -> Table:
         else pl.Series(name, [None], dtype=pl.String).new_from_index(0, height)
         for name in columns.names
     ]
-    notes = list(parsed.notes)
-    extra = ignored(parsed.found, columns)
+    notes = [*parsed.notes, *parsed.columns.notes]
+    extra = parsed.columns.ignored
     if extra and not columns.everything:
         notes.append(f"{source}: ignored column{'s' if len(extra) > 1 else ''} {shown(extra)}.")
     left_out = {}
@@ -206,10 +212,6 @@ def _table(parsed: Parsed, columns: Columns, source: str) -> Table:
         left_out["blank line"] = parsed.blank
         notes.append(f"{source}: {parsed.blank} blank line{'s' if parsed.blank > 1 else ''} skipped.")
     return Table(pl.DataFrame([parsed.rows, *wanted]), source, notes, left_out, parsed.floats, parsed.given)
-
-
-def _absent(name: str, height: int) -> pl.Series:
-    return pl.repeat(None, height, dtype=pl.String, eager=True).alias(name)
 
 
 def _typed(
@@ -221,11 +223,12 @@ def _typed(
 ) -> Table:
     """Columns of any type, given by name and type; only those that are wanted are turned into text."""
     names = [name.strip() for name, _ in named]
-    positions = choose(names, columns, source)
+    found = choose(names, columns, source)
+    positions = found.positions
     chosen = {name: text_at(at).alias(name) for name, at in positions.items()}
     given = None
     if columns.everything:
         given = pl.DataFrame([text_at(at).alias(name) for at, name in enumerate(names)])
     rows = pl.Series("row", range(1, height + 1), dtype=pl.Int64)
     floats = tuple(name for name, at in positions.items() if _FLOAT.match(str(named[at][1])))
-    return _table(Parsed(names, chosen, given, rows, floats=floats), columns, source)
+    return _table(Parsed(found, chosen, given, rows, floats=floats), columns, source)

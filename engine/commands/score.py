@@ -14,11 +14,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "answers",
         nargs="+",
         metavar="ANSWERS",
-        help="CSV, TSV, Parquet or JSONL with model, molecule and answer (text) or prediction (number); "
-        "or samples_*.jsonl of lm-evaluation-harness; or an Inspect log (.eval, .json)",
+        help="CSV, TSV, Parquet, JSON, JSONL or XLSX with model, molecule or smiles, and answer (text) or prediction "
+        "(number); or samples_*.jsonl of lm-evaluation-harness; or a log of Inspect (.eval, .json), "
+        "promptfoo (.json, .jsonl) or a batch (.jsonl)",
     )
     parser.add_argument(
-        "--labels", required=True, help="table with molecule, label; optional benchmark, smiles, ..."
+        "--labels",
+        required=True,
+        help="table with label, and molecule or smiles; optional benchmark, unit, ...",
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the results")
     add_score_options(parser)

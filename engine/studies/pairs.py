@@ -20,7 +20,8 @@ import polars as pl
 
 from ..answers.labels import read_labels
 from ..errors import InputError
-from .distinct import numbered, runs
+from .distinct import numbered
+from .joins import meet
 from .reading import read_answers
 from .settings import ScoreSettings
 from .several_values import choose_values
@@ -66,11 +67,15 @@ REASONS = (
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """``frame``: one row an answer. ``labels``: one row a numeric label. ``notes``: what a reader must know."""
+    """``frame``: one row an answer. ``labels``: one row a numeric label. ``notes``: what a reader must know.
+
+    ``joins``: how the answers met the labels, `joins.SCHEMA`.
+    """
 
     frame: pl.DataFrame
     labels: pl.DataFrame
     notes: tuple[str, ...]
+    joins: pl.DataFrame
 
 
 def pair(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -> Pairs:
@@ -97,11 +102,16 @@ def pair(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -
     """
     notes: list[str] = []
     values = label_values(labels, settings.figures)
+    if values.height < labels.height:
+        notes.append(
+            f"{_file_of(labels)}: {labels.height - values.height} labels are no finite numbers; left out"
+        )
     answers = _with_arm(_with_benchmark(answers, values, notes))
-    joined = _join(read_answers(answers, values, settings.figures), values, notes)
+    met = meet(read_answers(answers, values, settings.figures), values, notes)
+    joined = met.frame
     if settings.several_values:
-        joined = choose_values(joined, values, settings, notes)
-    return Pairs(_with_cell(_mark(joined, settings)), values, tuple(notes))
+        joined = choose_values(joined, met.labels, settings, notes)
+    return Pairs(_with_cell(_mark(joined, settings)), met.labels, tuple(notes), met.table)
 
 
 def _with_arm(answers: pl.DataFrame) -> pl.DataFrame:
@@ -172,69 +182,6 @@ def _file_of(frame: pl.DataFrame) -> str:
     return str(frame["file"][0]) if frame.height and "file" in frame.columns else "input"
 
 
-_LABEL_COLUMNS = ("label_text", "label", "label_figures", "label_row", "conflict")
-
-
-def _join(read: pl.DataFrame, labels: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    """Give every answer its label: by molecule id, else by structure.
-
-    An id that stands for several structures decides nothing when the answer brings its structure.
-    """
-    # A conflicting molecule stands once for each label; any of its rows says that it is one.
-    by_id = labels.unique(["benchmark", "molecule"], keep="first", maintain_order=True)
-    by_id = by_id.select("benchmark", "molecule", "shared_id", *_LABEL_COLUMNS)
-    starts, run = runs(read, ["benchmark", "molecule"])
-    heads = read.select("benchmark", "molecule").filter(starts)
-    met = heads.join(by_id, on=["benchmark", "molecule"], how="left", maintain_order="left")
-    joined = read.with_row_index("position").hstack(met.drop("benchmark", "molecule")[run])
-    open_ = pl.col("label_row").is_null() | (pl.col("shared_id") & pl.col("smiles").is_not_null())
-    lost = joined.filter(open_)
-    if lost.height:
-        rescued = _join_by_structure(lost.drop("shared_id", *_LABEL_COLUMNS), labels)
-        found = rescued.height - rescued["label_row"].null_count()
-        if found:
-            notes.append(f"{found} answers were matched by canonical structure, not by molecule id")
-            still = lost.filter(rescued["label_row"].is_null()).drop("shared_id")
-            kept = joined.filter(~open_).drop("shared_id")
-            parts = [kept, rescued.filter(pl.col("label_row").is_not_null()), still]
-            joined = pl.concat(part.select(kept.columns) for part in parts).sort("position")
-    _say_unmatched(joined, labels, notes)
-    return joined.drop("position")
-
-
-def _say_unmatched(joined: pl.DataFrame, labels: pl.DataFrame, notes: list[str]) -> None:
-    unmatched = joined.filter(pl.col("label_row").is_null())
-    if unmatched.is_empty():
-        return
-    first = unmatched.row(0, named=True)
-    if unmatched.height == joined.height:
-        raise InputError(
-            f"{first['file']}, row {first['row']}: no answer meets a label, neither by molecule id nor by "
-            f"structure; the answers name molecules such as {first['molecule']!r}, the labels "
-            f"{labels['molecule'].head(3).to_list()}"
-        )
-    rows = ", ".join(str(row) for row in unmatched["row"].head(5))
-    notes.append(
-        f"{first['file']}: {unmatched.height} answers have no label (rows {rows}"
-        f"{', ...' if unmatched.height > 5 else ''}; first molecule {first['molecule']!r})"
-    )
-
-
-def _join_by_structure(lost: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    from ..molecules.structures import canonical_smiles
-
-    def with_structure(frame: pl.DataFrame) -> pl.DataFrame:
-        text = frame["smiles"].fill_null(frame["molecule"])
-        known = canonical_smiles(text.unique().to_list())
-        return frame.with_columns(structure=text.replace_strict(known, default=None, return_dtype=pl.String))
-
-    key = ["benchmark", "structure"]
-    target = with_structure(labels).drop_nulls("structure")
-    target = target.with_columns(conflict=pl.col("label").n_unique().over(key) > 1)
-    target = target.unique(key, keep="first", maintain_order=True).select(*key, *_LABEL_COLUMNS)
-    return with_structure(lost).join(target, on=key, how="left", maintain_order="left")
-
-
 def _mark(joined: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
     reason = (
         pl.when(pl.col("label_row").is_null())
@@ -267,7 +214,8 @@ def _without_answer(joined: pl.DataFrame) -> pl.Expr:
     if "outcome" not in joined.columns:
         return unparsed
     lost = pl.col("outcome").replace_strict(OUTCOMES, default="failed", return_dtype=pl.String)
-    return pl.when(pl.col("outcome") == "answered").then(unparsed).otherwise(lost)
+    answered = pl.col("outcome").is_null() | (pl.col("outcome") == "answered")
+    return pl.when(answered).then(unparsed).otherwise(lost)
 
 
 def _keep_first_sample(frame: pl.DataFrame) -> pl.DataFrame:

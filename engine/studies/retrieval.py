@@ -38,13 +38,17 @@ CELL_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """``cells``: one row a cell. ``pairs``: one row an answer. ``floors``: one row a benchmark."""
+    """``cells``: one row a cell. ``pairs``: one row an answer. ``floors``: one row a benchmark.
+
+    ``joins``: how the answers met the labels.
+    """
 
     cells: pl.DataFrame
     pairs: pl.DataFrame
     floors: pl.DataFrame
     notes: tuple[str, ...]
     operating_level: float
+    joins: pl.DataFrame
 
 
 def score_frames(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -> Scored:
@@ -92,6 +96,7 @@ def score_frames(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSet
         floors=floors,
         notes=(*met.notes, *_zero_floors(floors), *notes),
         operating_level=level,
+        joins=met.joins,
     )
 
 

@@ -16,8 +16,8 @@ def choose_values(
     """Compare each answer with the value of its molecule that it agrees with best.
 
     Best is the greatest depth among the values that carry three figures, then among the others; the first row of
-    the labels on ties. Only values under one molecule id are alternatives, and only where the id stands for one
-    structure; other conflicts stay conflicts.
+    the labels on ties. Values of one structure or under one molecule id are alternatives (``same`` of `joins.Met`);
+    where an id stands for several structures and nothing tells which is meant, the conflict stays one.
 
     Raises
     ------
@@ -29,13 +29,12 @@ def choose_values(
         if name not in known:
             raise SettingsError(f"several_values: found {name!r}; the labels hold {known[:5]}")
     declared = pl.col("benchmark").is_in(list(settings.several_values))
-    values = labels.filter(declared & pl.col("conflict") & ~pl.col("shared_id"))
+    several = pl.col("label").n_unique().over("same") > 1
+    values = labels.filter(declared & several).select("same", "label_text", "label", "label_figures")
     if values.is_empty():
         return joined
-    first = pl.col("label_row").first().over("benchmark", "molecule").alias("label_row")
-    values = values.select(first, "label_text", "label", "label_figures")
-    rows = joined.select("label_row", "value").with_row_index("_row")
-    tries = rows.join(values, on="label_row", how="inner", maintain_order="left_right")
+    rows = joined.with_row_index("_row").filter("conflict").select("_row", "same", "value")
+    tries = rows.join(values, on="same", how="inner", maintain_order="left_right")
     depth = figures.depth(tries["value"].fill_null(float("nan")).to_numpy(), tries["label"].to_numpy())
     best = (
         tries.with_columns(_depth=pl.Series(depth), _full=pl.col("label_figures") >= 3)

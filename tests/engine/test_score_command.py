@@ -105,7 +105,7 @@ def test_same_seed_gives_the_same_bytes_on_one_thread(say: Say) -> None:
     [
         ("a.csv", "", "a.csv: the file is empty"),
         ("a.csv", "model,molecule,answer\n", "a.csv: the file has column names and no rows"),
-        ("a.csv", "model,answer\nm,1\n", "column molecule is missing"),
+        ("a.csv", "model,answer\nm,1\n", "none of the columns molecule, smiles is there"),
         ("a.csv", "model,molecul,answer\nm,mol0,1\n", "Did you mean 'molecule' by 'molecul'"),
         ("a.csv", "model;molecule;answer\nm;mol0;1\n", "separated by semicolons"),
         ("a.csv", "model,molecule,answer\nm,mol0,1,2\n", "a.csv, row 2: found 4 fields"),
@@ -116,7 +116,7 @@ def test_same_seed_gives_the_same_bytes_on_one_thread(say: Say) -> None:
         ("a.csv", "model,molecule,answer\n,mol0,1\n", "no usable answer (no model: 1)"),
         ("a.jsonl", '{"model": "m"\n', "a.jsonl, row 1: not valid JSON"),
         ("a.parquet", "PAR1", "a.parquet: not a readable Parquet file"),
-        ("a.xlsx", b"PK\x03\x04", "a.xlsx: unknown kind of table"),
+        ("a.xlsx", b"PK\x03\x04", "a.xlsx: not a readable spreadsheet"),
         ("a.json", "{}", "a.json: not an Inspect log"),
         ("\x1b[31m.csv", "", "\\x1b[31m.csv: the file is empty"),
     ],
@@ -134,7 +134,8 @@ def test_unusable_answers_are_one_message(say: Say, name: str, content: str | by
     ("content", "said"),
     [
         ("molecule,label,unit\nmol0,1.23,K\nmol1,1.24,C\n", "labels.csv, row 3, column 'unit': found 'C'"),
-        ("molecule,Label\nmol0,1\n", "'Label' differs from 'label' in upper and lower case"),
+        ("molecule,Value\nmol0,1\n", "Is 'Value' meant to be 'label'"),
+        ('molecule,label\nmol0,"1,23"\n', "if it is a decimal comma, say --decimal-comma"),
         ("molecule,label\nmol0,n/a\n", "no usable label (label is not a number: 1)"),
         (
             "molecule,label,benchmark\nmol0,1,A\nmol1,1,B\n",

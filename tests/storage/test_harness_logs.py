@@ -66,10 +66,10 @@ class TestLmEvaluationHarness:
             (1, "org/model-7b", "free_solv", "water", "O", 0, "It is -3.10."),
             (1, "org/model-7b", "free_solv", "water", "O", 1, "−3.1 ± 0.2"),
             (2, "org/model-7b", "free_solv", "CC", "CC", 0, "\n2.50"),
-            (3, "org/model-7b", "free_solv", "17", None, 0, "7"),
         ]
-        assert found.left_out == {}
-        assert found.frame["prediction"].null_count() == 4
+        # The third document says nothing of its molecule, and a doc_id is none.
+        assert found.left_out == {"no molecule named": 1}
+        assert found.frame["prediction"].null_count() == 3
 
     def test_a_folder_is_searched_and_results_files_are_no_logs(self, tmp_path: Path) -> None:
         path = lm_eval_run(tmp_path, [sample_line({"id": "a"}, [["1"]])], {"model_name": "m"})
@@ -126,8 +126,12 @@ class TestLmEvaluationHarness:
             sample_line({"id": "d"}, [[""]]),
         ]
         found = imports.load_answers(lm_eval_run(tmp_path, lines, {"model_name": "m"}))
-        assert taken(found, "molecule", "sample", "answer") == [("c", 1, "-3.1"), ("d", 0, "")]
-        assert found.left_out == {"no generated text": 2, "no reply": 1}
+        assert taken(found, "molecule", "sample", "answer", "outcome") == [
+            ("c", 0, None, "empty"),
+            ("c", 1, "-3.1", None),
+            ("d", 0, "", None),
+        ]
+        assert found.left_out == {"no generated text": 2}
 
     def test_a_line_that_is_no_sample_is_refused(self, tmp_path: Path) -> None:
         path = lm_eval_run(
@@ -206,12 +210,16 @@ SAMPLES = [
     ended(inspect_sample("bad", 2, "Sorry"), "content_filter"),
     inspect_sample("none", 1, None, output=FAILED),
 ]
+# Sample 5 is numbered by the harness: it goes by its structure.
 ROWS = [
-    (1, "mockllm/model", "freesolv", "methanol", "CO", "low", 0, 7, "It is -5.10"),
-    (2, "mockllm/model", "freesolv", "ethane", "CC", "low", 0, 7, "It is -3.10"),
-    (4, "mockllm/model", "freesolv", "methanol", "CO", "low", 1, None, "-5.1"),
+    (1, "mockllm/model", "freesolv", "methanol", "CO", "low", 0, 7, "It is -5.10", None),
+    (2, "mockllm/model", "freesolv", "ethane", "CC", "low", 0, 7, "It is -3.10", None),
+    (3, "mockllm/model", "freesolv", "bad", "CO", "low", 0, None, None, "failed"),
+    (4, "mockllm/model", "freesolv", "methanol", "CO", "low", 1, None, "-5.1", None),
+    (5, "mockllm/model", "freesolv", "CO", "CO", "low", 1, 7, "It is -", "truncated"),
+    (6, "mockllm/model", "freesolv", "bad", "CO", "low", 1, 7, "Sorry", "filtered"),
+    (7, "mockllm/model", "freesolv", "none", "CO", "low", 0, None, None, "empty"),
 ]
-LEFT_OUT = {"failed": 1, "cut at the token limit": 1, "filtered": 1, "no reply": 1}
 COLUMNS = (
     "row",
     "model",
@@ -222,6 +230,7 @@ COLUMNS = (
     "sample",
     "reasoning_tokens",
     "answer",
+    "outcome",
 )
 
 
@@ -254,8 +263,10 @@ class TestInspect:
     def test_samples_are_answers_and_failures_are_counted(self, tmp_path: Path, make: Any) -> None:
         found = imports.load_answers(make(tmp_path))
         assert taken(found, *COLUMNS) == ROWS
-        assert found.left_out == LEFT_OUT
-        assert len(found.notes) == len(LEFT_OUT)
+        assert found.left_out == {}
+        assert [note.split(": ", 1)[1] for note in found.notes] == [
+            f"1 without an answer ({outcome})." for outcome in ("failed", "truncated", "filtered", "empty")
+        ]
 
     def test_archives_packed_with_zstandard_are_read(self, tmp_path: Path) -> None:
         path = eval_log(tmp_path, zstandard=True)
@@ -263,7 +274,6 @@ class TestInspect:
             archive.read("header.json")
         found = imports.load_answers(path)
         assert taken(found, *COLUMNS) == ROWS
-        assert found.left_out == LEFT_OUT
 
     def test_an_entry_whose_checksum_differs_is_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "x.eval"
@@ -309,7 +319,7 @@ class TestInspect:
         ("content", "says"),
         [
             ("{}", "not an Inspect log: 'eval.model' is missing"),
-            ("[1]", "a JSON list"),
+            ("[1]", "row 1: found a JSON text or number. Expected an object in braces."),
             ('{"eval": ', "not valid JSON"),
             (json.dumps({**HEADER, "samples": []}), "holds no samples"),
             (json.dumps({**HEADER, "samples": [3]}), "sample 1: expected a JSON object"),

@@ -48,7 +48,7 @@ class TestAnswers:
         found = imports.load_answers(path)
         assert dict(found.frame.schema) == ANSWER_SCHEMA
         assert found.frame.row(0) == (
-            str(path), 2, "m", "esol", "water", "O", "It is\n-3.10 ", None, "blind", "low", 2, 12,
+            str(path), 2, "m", "esol", "water", "O", "It is\n-3.10 ", None, "blind", "low", 2, 12, None,
         )  # fmt: skip
         assert found.files == (str(path),)
         assert found.notes == [f"{path}: ignored column cost."]

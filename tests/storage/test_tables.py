@@ -251,7 +251,8 @@ def test_columns_not_asked_for_are_never_looked_at(tmp_path: Path) -> None:
         ("t.csv.gz", b"molecule,label\na,1\n", ["gzip"]),
         ("t.csv.gz", gzip.compress(b"molecule,label\na,1\n", mtime=0)[:-9], ["gzip"]),
         ("t.parquet", b"molecule,label\na,1\n", ["not a readable Parquet file"]),
-        ("t.xlsx", b"PK", ["unknown kind", ".csv", ".parquet"]),
+        ("t.xlsx", b"PK", ["not a readable spreadsheet"]),
+        ("t.pdf", b"%PDF", ["unknown kind", ".csv", ".parquet", ".xlsx"]),
         ("t.parquet.gz", b"PK", ["unknown kind"]),
         (
             "t.jsonl",
@@ -275,20 +276,60 @@ def test_what_cannot_be_used_is_refused_with_its_place(
 @pytest.mark.parametrize(
     ("header", "says"),
     [
-        ("molecule,Label", "'Label' differs from 'label' in upper and lower case"),
         ("molecule,lable", "Did you mean 'label' by 'lable'?"),
-        ("compound,label", "Is 'compound' meant to be 'molecule'?"),
-        ("molecule,y", "Is 'y' meant to be 'label'?"),
+        ("id,label", "Is 'id' meant to be 'molecule'?"),
+        ("molecule,value", "Is 'value' meant to be 'label'?"),
+        ("Molecule,MOLECULE,label", "columns Molecule, MOLECULE may each be 'molecule'"),
+        ("mol_id,Compound ID,label", "columns mol_id, 'Compound ID' may each be 'molecule'"),
         ("molecule,zzz", "column label is missing. Needed: molecule, label. Found: molecule, zzz."),
         ("aaa,zzz", "columns molecule, label are missing"),
     ],
 )
 def test_missing_columns_are_named_with_what_was_found(tmp_path: Path, header: str, says: str) -> None:
-    assert says in refusal(put(tmp_path, "t.csv", f"{header}\na,1\n"))
+    fields = ",".join("a" for _ in header.split(","))
+    assert says in refusal(put(tmp_path, "t.csv", f"{header}\n{fields}\n"))
+
+
+@pytest.mark.parametrize(
+    ("header", "read_as"),
+    [
+        ("Molecule,LABEL", {"Molecule": "molecule", "LABEL": "label"}),
+        ("Drug_ID,Y", {"Drug_ID": "molecule", "Y": "label"}),
+        ("Compound ID,label", {"'Compound ID'": "molecule"}),
+        ("mol_id,label", {"mol_id": "molecule"}),
+        ("Molecule ChEMBL ID,label", {"'Molecule ChEMBL ID'": "molecule"}),
+    ],
+)
+def test_known_names_of_columns_are_taken_and_said(
+    tmp_path: Path, header: str, read_as: dict[str, str]
+) -> None:
+    table = tables.read(put(tmp_path, "t.csv", f"{header}\nwater,-3.10\n"), LABELS)
+    assert rows(table) == [(2, "water", "-3.10")]
+    assert [note.split(": ", 1)[1] for note in table.notes] == [
+        f"column {found} is read as '{name}'." for found, name in read_as.items()
+    ]
+
+
+def test_the_own_name_of_a_column_goes_before_its_other_names(tmp_path: Path) -> None:
+    path = put(tmp_path, "t.csv", "mol_id,molecule,Label,label\n1,water,x,-3.10\n")
+    table = tables.read(path, LABELS)
+    assert rows(table) == [(2, "water", "-3.10")]
+    assert table.notes == [f"{path}: ignored columns mol_id, Label."]
+
+
+def test_of_two_names_for_what_may_be_absent_none_is_taken(tmp_path: Path) -> None:
+    columns = tables.Columns(required=("label",), one_of=(("molecule", "smiles"),))
+    path = put(tmp_path, "t.csv", "mol_id,compound,smiles,label\n1,water,O,-3.10\n")
+    table = tables.read(path, columns)
+    assert table.frame.select("molecule", "smiles").rows() == [(None, "O")]
+    assert (
+        f"{path}: columns mol_id, compound may each be 'molecule'; none is used. Rename the one that is."
+        in (table.notes)
+    )
 
 
 def test_one_of_several_columns_is_enough(tmp_path: Path) -> None:
-    columns = tables.Columns(required=("molecule",), one_of=("answer", "prediction"))
+    columns = tables.Columns(required=("molecule",), one_of=(("answer", "prediction"),))
     table = tables.read(put(tmp_path, "t.csv", "molecule,prediction\na,1\n"), columns)
     assert table.frame.rows() == [(2, "a", None, "1")]
     message = refusal(put(tmp_path, "u.csv", "molecule,guess\na,1\n"), columns)
