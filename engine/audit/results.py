@@ -21,6 +21,7 @@ from ..studies.retrieval import score_frames
 from ..studies.settings import ScoreSettings
 from .inputs import Audit
 from .table import asked_of_cache
+from .waiting import WAITING, last_outcomes
 
 ANSWER_SCHEMA: dict[str, pl.DataType] = {
     "key": pl.String(),
@@ -95,7 +96,7 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
         cells=scored.cells,
         pairs=scored.pairs,
         floors=scored.floors,
-        notes=(*audit.notes, *scored.notes, *_mixtures(met)),
+        notes=(*audit.notes, *scored.notes, *_mixtures(met), *_truncations(met)),
         settings=settings,
         operating_level=scored.operating_level,
     )
@@ -179,9 +180,9 @@ def _last_outcomes(table: pl.DataFrame, cache: Cache, read: pl.DataFrame) -> pl.
     missing = table.join(read.select("key"), on="key", how="anti")
     if missing.is_empty():
         return pl.DataFrame(schema={"key": pl.String, "lost": pl.String})
-    attempts = cache.attempts(asked_of_cache(missing))
-    last = attempts.sort("started_at").group_by("key", maintain_order=True).agg(lost=pl.col("outcome").last())
-    return last.select("key", "lost")
+    last = last_outcomes(cache, asked_of_cache(missing))
+    # A call that waits for its next attempt has not been asked to the end, whatever became of the one before.
+    return last.select("key", lost=pl.col("last").replace(WAITING, "not_asked"))
 
 
 def _mixtures(met: pl.DataFrame) -> list[str]:
@@ -195,6 +196,27 @@ def _mixtures(met: pl.DataFrame) -> list[str]:
                 shares = ", ".join(f"{one[column]!r} {one['count']}" for one in counts[:5])
                 notes.append(f"model {model!r}: answers came from {len(counts)} {what}: {shares}")
     return notes
+
+
+MOST_TRUNCATED = 0.05
+"""The share of cut replies from which on a cell says so."""
+
+
+def _truncations(met: pl.DataFrame) -> list[str]:
+    """Say where the cap of output tokens has cut more than a few replies: those who reason longest are left out."""
+    cell = ("model", "benchmark", "condition", "effort")
+    received = met.filter(pl.col("outcome").is_not_null()).with_columns(_as_text(*cell))
+    counted = received.group_by(*cell).agg(
+        cut=(pl.col("outcome") == Outcome.TRUNCATED.value).sum(),
+        replies=pl.len(),
+        cap=pl.col("max_output_tokens").first(),
+    )
+    return [
+        f"model {model!r}, benchmark {benchmark!r}, {condition}, effort {effort!r}: {cut} of {replies} replies "
+        f"({cut / replies:.0%}) were cut at max_output_tokens = {cap} and are not scored; give the model a higher one"
+        for model, benchmark, condition, effort, cut, replies, cap in counted.sort(*cell).iter_rows()
+        if cut > MOST_TRUNCATED * replies
+    ]
 
 
 def _as_text(*names: str) -> list[pl.Expr]:
