@@ -42,17 +42,15 @@ def check(environ: MutableMapping[str, str] = os.environ) -> None:
 
 def _check_threading(environ: MutableMapping[str, str]) -> None:
     """Numba alone knows which of its threading layers are installed; it says so at the first parallel kernel."""
-    from numba.np.ufunc import parallel
+    from molaudit.kernels.threads import refusal
 
-    try:
-        parallel._launch_threads()  # type: ignore[no-untyped-call]
-    except ValueError as error:
-        named = ", ".join(f"{name}={environ[name]!r}" for name in _THREADING if environ.get(name))
-        reason = " ".join(str(error).replace("HINT:", "").split())
+    reason = refusal()
+    if reason is not None:
+        named = " and ".join(f"{name} = {environ[name]!r}" for name in _THREADING if environ.get(name))
         raise SettingsError(
-            f"the environment variable {named} asks for what is not there: {reason.rstrip('.')}. Unset it (numba "
-            "then takes what is installed), or set it to workqueue, which always is"
-        ) from None
+            f"the environment asks for threads that are not there ({named}): {reason}. Unset it (what is installed "
+            "is then taken), or set NUMBA_THREADING_LAYER to workqueue, which always is"
+        )
 
 
 def check_certificates(environ: MutableMapping[str, str] = os.environ) -> None:

@@ -155,9 +155,19 @@ def models() -> list[str]:
     return [one["name"] for one in _read()["model"]]
 
 
-def family_names() -> list[str]:
-    """The names of all families in the table."""
-    return [one["name"] for one in _read()["family"]]
+def model_ids() -> list[str]:
+    """The ids of all models in the table."""
+    return [one["id"] for one in _read()["model"]]
+
+
+def family_members() -> list[str]:
+    """The names and patterns by which families know models, priced or not."""
+    return [name for one in _read()["family"] for name in one["match"]]
+
+
+def route_hosts() -> list[str]:
+    """The hosts on which models are controlled in ways of the host's own."""
+    return list(_read()["host"])
 
 
 @dataclass(frozen=True, slots=True)
