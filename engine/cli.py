@@ -13,6 +13,7 @@ from importlib.metadata import version
 from io import TextIOWrapper
 
 from .audit.interruptions import interruptible
+from .environment import check as check_environment
 from .inert import inert
 
 COMMANDS = {
@@ -20,6 +21,9 @@ COMMANDS = {
     "judge": "verdicts from counts alone",
     "floors": "the molecule-blind floors of labels",
     "limits": "the smallest counts that would be significant",
+    "init": "write a first audit.toml, commented, that plan accepts",
+    "models": "the model table: efforts, prices with their dates",
+    "benchmarks": "the benchmarks that are shipped",
     "run": "make the calls of an audit that are not answered yet, and score it",
     "plan": "what an audit would take: calls, tokens, cost, time",
     "status": "how far an audit is, also while it runs",
@@ -71,6 +75,7 @@ def _carry_out(args: argparse.Namespace) -> int:
         # An ASCII terminal shows what it has no letter for as an escape, as stderr always does.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        check_environment()
         code = args.run(args)
     except KeyboardInterrupt:
         return _interrupted()
@@ -87,6 +92,10 @@ def _carry_out(args: argparse.Namespace) -> int:
         lines = "\n".join(inert(line) for line in str(error).split("\n"))
         print(f"molaudit {args.command}: {lines}", file=sys.stderr)  # noqa: T201
         return EXIT_BAD_INPUT
+    finally:
+        # Nothing is imported for it: a command that has made no folder has not loaded what makes them.
+        if output := sys.modules.get("molaudit.engine.output"):
+            output.remove_unused_folders()
     return int(code)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,12 @@ SCORED = ("cells.csv", "cells.parquet", "pairs.parquet", "floors.csv", "joins.cs
 STATED_VERSIONS = ("molaudit", "numpy", "numba", "polars", "rdkit", "scipy")
 
 
+_MADE: list[Path] = []
+
+
 def prepare_folder(folder: Path) -> None:
     """Make the folder now, so that a wrong path is said before the work and not after it."""
+    _MADE.extend(one for one in (folder, *folder.parents) if not os.path.lexists(one))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -32,6 +37,13 @@ def prepare_folder(folder: Path) -> None:
         ) from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise SettingsError(f"--out {folder}: no permission to write; give a folder that can be written")
+
+
+def remove_unused_folders() -> None:
+    """Remove the folders that `prepare_folder` made and nothing was written into: a refused command leaves none."""
+    while _MADE:
+        with suppress(OSError):  # it is in use, or gone
+            _MADE.pop(0).rmdir()
 
 
 def remove_scored(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from .models.table import Price
 from .plan import Plan, prompt_tokens
 from .settings import EndpointSettings, Settings
 
@@ -14,7 +15,7 @@ DEFAULT_LATENCY_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class ModelEstimate:
-    """One model at one effort. ``output_tokens`` is the reserve: every reply at its limit."""
+    """One model at one effort. ``output_tokens`` is the reserve: every reply at its limit, ``cap``."""
 
     model: str
     effort: str
@@ -24,6 +25,8 @@ class ModelEstimate:
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
+    cap: int
+    price: Price | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ def estimate(plan: Plan, *, latency_s: float = DEFAULT_LATENCY_S) -> Estimate:
                 prompts[asked.lane],
                 reserve,
                 cost,
+                asked.max_output_tokens,
+                price,
             )
         )
     pools = tuple(_pool(name, models, plan.settings, latency_s) for name in plan.pools)

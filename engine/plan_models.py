@@ -18,6 +18,7 @@ from .models.dialects.registry import Dialect, dialect
 from .models.records import Endpoint, Messages
 from .models.table import Effort, Entry, Price
 from .settings import EndpointSettings, ModelSettings, Settings
+from .settings_urls import is_loopback
 
 # Every name under which some API limits the output, at the place where its dialect keeps it.
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_new_tokens")
@@ -102,11 +103,14 @@ def _asked_by(
                 f'{wanted.name!r}: efforts = "all", but no effort of model {model.name!r} is known; give its '
                 "[[model]] efforts = { NAME = { ... } }"
             )
+        served: set[str] = set()  # several efforts may be one and the same: as the server has it
         for label in labels:
             try:
                 one = _asked(settings, model, endpoint, entry, label)
                 _check(one, dialect(endpoint.dialect))
-                yield one
+                if one.effort.label not in served:
+                    served.add(one.effort.label)
+                    yield one
             except SettingsError as error:
                 faults.append(str(error))
 
@@ -118,7 +122,14 @@ def _entry(model: ModelSettings, endpoint: EndpointSettings) -> Entry:
         entry = replace(entry, limit_field=model.output_limit_field)
     if model.price is not None:
         entry = replace(entry, price=Price(model.price.input, model.price.output, source="audit.toml"))
+    if entry.price is None and _is_own_machine(endpoint):
+        entry = replace(entry, price=Price(0.0, 0.0, source="an endpoint on this machine"))
     return entry
+
+
+def _is_own_machine(endpoint: EndpointSettings) -> bool:
+    """Whether nobody is paid there. A key says that the server passes calls on to somebody who may be."""
+    return is_loopback(endpoint.base_url) and endpoint.api_key_env is None
 
 
 def _asked(

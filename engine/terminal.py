@@ -230,7 +230,7 @@ def table_of_left_out(cells: pl.DataFrame) -> Table | None:
 MEANINGS = {
     "unmatched": "no label for this molecule, by id or by structure",
     "conflict": "the molecule has several different labels",
-    "not_asked": "the run ended before this call was made",
+    "not_asked": "not asked yet, or waiting to be asked again",
     "failed": "the call failed: no reply, or none that could be read",
     "filtered": "the provider's filter cut the reply",
     "recitation": "the provider's filter saw a recitation",

@@ -20,22 +20,22 @@ from molaudit.storage.journal import new_session
 from .. import settings as settings_file
 from ..errors import InputError
 from ..output import prepare_folder
-from ..plan_estimate import Estimate, estimate
+from ..plan_estimate import estimate
 from ..terminal import inert, show_scores
+from .consent import charge, confirmed
 from .ending import run_facts, say_end, say_how_to_go_on
 from .finishing import Warn, fold, write_results
 from .inputs import Audit, default_cache, default_out, load
-from .interruptions import interrupt_input, interrupt_on_signals, interruptible
+from .interruptions import interrupt_on_signals, interruptible
 from .lasting import lasting_console
-from .overview import outcome_table, plan_tables, progress_line, session_lines
-from .pricing import spent_before
+from .outstanding import Outstanding, outstanding, task_of
+from .overview import outcome_view, plan_view, progress_line, session_lines
 from .scorer_process import WORTH_UP_TO, ScorerProcess
-from .table import asked_of_cache, calls_of, plan_table
+from .table import asked_of_cache, plan_table
 from .unchanged import Standing, Written, basis, read_written, standing
 
 if TYPE_CHECKING:
     from ..scheduling.summaries import RunSummary
-    from .live import Task
 
 # The wire (live, display) and the scores (results) are imported where they are used: a rerun from the cache needs
 # neither, and they are most of its start.
@@ -69,8 +69,7 @@ class _Opened:
 
     path: Path
     audit: Audit
-    table: pl.DataFrame
-    missing: pl.DataFrame
+    found: Outstanding
     cache: Cache
     folder: Path
     known: str
@@ -93,49 +92,43 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     prepare_folder(folder)
     cache = _cache(path, options.cache, console)
     known = basis(settings)
-    found = standing(folder, known, cache)
-    if found is not None:
-        return _show_standing(found, folder, console)
+    before = standing(folder, known, cache)
+    if before is not None:
+        return _show_standing(before, folder, console)
     audit = load(path, settings)
-    table = plan_table(audit.plan)
-    lost = cache.fold().lost
-    if lost:
-        _warn(console, f"{lost} stored attempts could not be read and count as never made")
-    done = frozenset(cache.lookup(asked_of_cache(table))["key"].to_list())
-    calls = calls_of(table)
-    missing = calls.filter(~pl.col("key").is_in(list(done)))
-    hits = calls.height - missing.height
-    _say_calls(console, calls.height, missing.height)
-    if missing.is_empty():
-        facts = run_facts(None, "", hits)
-        written = write_results(audit, table, cache, folder, facts, known, _warner(console))
+    found = outstanding(audit, cache, _warner(console))
+    _say_calls(console, found.calls, found.missing.height)
+    if found.missing.is_empty():
+        facts = run_facts(None, "", found.hits)
+        written = write_results(audit, found.table, cache, folder, facts, known, _warner(console))
         _show(written, folder, console)
         say_end(console, None, audit.plan, ())
         return PARTIAL if written is None else COMPLETE
-    return _call_and_score(_Opened(path, audit, table, missing, cache, folder, known), done, options, console)
+    return _call_and_score(_Opened(path, audit, found, cache, folder, known), options, console)
 
 
-def _call_and_score(opened: _Opened, done: frozenset[str], options: RunOptions, console: Console) -> int:
+def _call_and_score(opened: _Opened, options: RunOptions, console: Console) -> int:
     """Make the calls that are missing, and score everything."""
     from .display import display_for
     from .live import Beside, keys_of, make_calls
 
-    audit, table, missing, cache = opened.audit, opened.table, opened.missing, opened.cache
-    hits, session = table.height - missing.height, new_session()
-    task = _task(audit, table, missing, cache, session, done)
+    audit, found, cache, session = opened.audit, opened.found, opened.cache, new_session()
+    task = task_of(audit, found, cache, session)
     redactor = keys_of(task.endpoints)
     if options.debug:
         logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
         redactor.watch_log()
-    if not options.yes and not _confirmed(console, estimate(audit.plan), missing.height / table.height):
-        console.print("nothing was asked")
-        return PARTIAL
+    if not options.yes:
+        cost = charge(estimate(audit.plan), found.missing, audit.settings.run.budget_usd)
+        if not confirmed(console, cost, str(opened.path)):
+            console.print("nothing was asked")
+            return PARTIAL
 
     def facts(summary: RunSummary) -> dict[str, Any]:
-        return dict(redactor.tree(run_facts(summary, session, hits)))
+        return dict(redactor.tree(run_facts(summary, session, found.hits)))
 
     def start() -> None:
-        if missing.height <= WORTH_UP_TO:
+        if found.missing.height <= WORTH_UP_TO:
             scorer.start()
 
     def made(summary: RunSummary) -> None:
@@ -144,7 +137,7 @@ def _call_and_score(opened: _Opened, done: frozenset[str], options: RunOptions, 
 
     again = options.command(opened.path)
     with ScorerProcess(opened.path, cache.path, opened.folder, _key_names(audit)) as scorer:
-        display = display_for(console, task.missing, hits)
+        display = display_for(console, task.missing, found.hits)
         summary = make_calls(task, redactor, display, Beside(start, made))
         interrupt_on_signals()  # the event loop has left them as the system has them
         if summary.exit_code == INTERRUPTED:
@@ -175,7 +168,7 @@ def _written(
         return read_written(opened.folder) if done else None
     fold(opened.cache, warn)
     known = opened.known if complete else None
-    return write_results(opened.audit, opened.table, opened.cache, opened.folder, facts, known, warn)
+    return write_results(opened.audit, opened.found.table, opened.cache, opened.folder, facts, known, warn)
 
 
 def _show_standing(found: Standing, folder: Path, console: Console) -> int:
@@ -199,7 +192,7 @@ def show_plan(path: Path, cache_path: Path | None) -> int:
     console = Console()
     audit, table, cache = _open(path, cache_path, console)
     cached = cache.lookup(asked_of_cache(table))["key"].to_list()
-    for shown in plan_tables(estimate(audit.plan), table, frozenset(cached)):
+    for shown in plan_view(estimate(audit.plan), table, frozenset(cached), console.width):
         console.print(shown)
     return COMPLETE
 
@@ -208,8 +201,9 @@ def show_status(path: Path, cache_path: Path | None) -> int:
     """Show how far every model is and whether a run is live; reads beside a running audit."""
     console = Console()
     _, table, cache = _open(path, cache_path, console)
-    shown, answered = outcome_table(table, cache)
-    console.print(shown)
+    shown, answered = outcome_view(table, cache, console.width)
+    for part in shown:
+        console.print(part)
     console.print(progress_line(table, answered), highlight=False)
     for line in session_lines(cache):
         console.print(line, highlight=False, markup=False)
@@ -247,28 +241,6 @@ def _cache(path: Path, cache_path: Path | None, console: Console) -> Cache:
     return Cache(cache_path or default_cache(path), notify=_warner(console))
 
 
-def _task(
-    audit: Audit, table: pl.DataFrame, missing: pl.DataFrame, cache: Cache, session: str, done: frozenset[str]
-) -> Task:
-    needed = set(missing["endpoint"].cast(pl.String).unique().to_list())
-    endpoints = {name: one for name, one in audit.plan.endpoints.items() if name in needed}
-    from .live import Task
-
-    spent = 0.0
-    if audit.settings.run.budget_usd is not None:
-        spent = spent_before(audit.plan, cache, asked_of_cache(table))
-    return Task(audit.plan, cache, session, done, _by_pool(audit, missing), endpoints, spent)
-
-
-def _by_pool(audit: Audit, missing: pl.DataFrame) -> dict[str, int]:
-    """The calls to be made, by limit pool."""
-    total: dict[str, int] = {}
-    for endpoint, count in missing.group_by(pl.col("endpoint").cast(pl.String)).len().iter_rows():
-        pool = audit.plan.endpoints[endpoint].pool
-        total[pool] = total.get(pool, 0) + count
-    return total
-
-
 def _key_names(audit: Audit) -> list[str]:
     """The environment variables that hold keys."""
     return [one.api_key_env for one in audit.settings.endpoints if one.api_key_env is not None]
@@ -287,17 +259,3 @@ def _warner(console: Console) -> Warn:
 
 def _warn(console: Console, text: str) -> None:
     console.print(Text(inert(text), style="yellow"), soft_wrap=True)
-
-
-def _confirmed(console: Console, expected: Estimate, share: float) -> bool:
-    """Ask before money is spent, where somebody can answer."""
-    if expected.cost_usd == 0 or sys.stdin is None or not (console.is_terminal and sys.stdin.isatty()):
-        return True
-    cost = "an unknown amount" if expected.cost_usd is None else f"up to {expected.cost_usd * share:.2f} USD"
-    interrupt_input()
-    try:
-        answer = console.input(f"this run may cost {cost}; go on? [y/N] ", markup=False)
-    except EOFError:
-        console.print()
-        return False
-    return answer.strip().lower() in ("y", "yes")

@@ -17,6 +17,7 @@ from molaudit.storage.cache import Cache
 from molaudit.storage.errors import CacheError
 from molaudit.storage.journal import Journal
 
+from ..environment import check_certificates
 from ..models.descriptors import fit_descriptors
 from ..models.dialects.registry import auth_headers, dialect
 from ..models.records import Call, Decoded, Endpoint, Response, Usage
@@ -92,15 +93,21 @@ class Task:
 
 
 def keys_of(endpoints: Mapping[str, Endpoint]) -> Redactor:
-    """Check that every endpoint has its key, and return what keeps the keys out of records.
+    """Check that every endpoint has its key and certificates, and return what keeps the keys out of records.
 
     Raises
     ------
     SettingsError
         An environment variable is not set or holds no key; the message names it, never its value.
     """
+    if _over_tls(endpoints):
+        check_certificates()
     found = [api_key(one, os.environ) for one in endpoints.values()]
     return Redactor(key for key in found if key is not None)
+
+
+def _over_tls(endpoints: Mapping[str, Endpoint]) -> bool:
+    return any(one.base_url.startswith("https:") for one in endpoints.values())
 
 
 def make_calls(task: Task, redactor: Redactor, display: Display, beside: Beside | None = None) -> RunSummary:
@@ -126,8 +133,7 @@ async def _run(
     price = prices(plan)
     minutes = plan.settings.run.deadline_minutes
     stop, replied = StopRequest(), anyio.Event()
-    tls = any(one.base_url.startswith("https:") for one in task.endpoints.values())
-    async with Transport(connections, certificates=tls) as transport:
+    async with Transport(connections, certificates=_over_tls(task.endpoints)) as transport:
         connect_s = {one.name: one.connect_s for one in plan.settings.endpoints}
         send = redactor.guard(transport.sender(task.endpoints, auth_headers, connect_s))
         async with anyio.create_task_group() as tasks:

@@ -20,6 +20,7 @@ from ..output import remove_scored, write_scores
 from ..studies.retrieval import score_frames
 from .inputs import Audit
 from .table import asked_of_cache, calls_of
+from .waiting import WAITING, last_outcomes
 
 ANSWER_SCHEMA: dict[str, pl.DataType] = {
     "key": pl.String(),
@@ -91,7 +92,7 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
         asked = pl.col("task").cast(pl.String) == ""
         scored = audit.recall.study(audit.recall.read(_replies(met.filter(asked))), settings)
     tables, notes = _study_tasks(audit, met)
-    after = (*notes, *_mixtures(met))
+    after = (*notes, *_mixtures(met), *_truncations(met))
     return Scores.of(scored, settings, before=audit.notes, after=after, tables=tables)
 
 
@@ -193,9 +194,9 @@ def _last_outcomes(table: pl.DataFrame, cache: Cache, read: pl.DataFrame) -> pl.
     missing = table.join(read.select("key"), on="key", how="anti")
     if missing.is_empty():
         return pl.DataFrame(schema={"key": pl.String, "lost": pl.String})
-    attempts = cache.attempts(asked_of_cache(missing))
-    last = attempts.sort("started_at").group_by("key", maintain_order=True).agg(lost=pl.col("outcome").last())
-    return last.select("key", "lost")
+    last = last_outcomes(cache, asked_of_cache(missing))
+    # A call that waits for its next attempt has not been asked to the end, whatever became of the one before.
+    return last.select("key", lost=pl.col("last").replace(WAITING, "not_asked"))
 
 
 def _mixtures(met: pl.DataFrame) -> list[str]:
@@ -209,6 +210,27 @@ def _mixtures(met: pl.DataFrame) -> list[str]:
                 shares = ", ".join(f"{one[column]!r} {one['count']}" for one in counts[:5])
                 notes.append(f"model {model!r}: answers came from {len(counts)} {what}: {shares}")
     return notes
+
+
+MOST_TRUNCATED = 0.05
+"""The share of cut replies from which on a cell says so."""
+
+
+def _truncations(met: pl.DataFrame) -> list[str]:
+    """Say where the cap of output tokens has cut more than a few replies: those who reason longest are left out."""
+    cell = ("model", "benchmark", "condition", "effort")
+    received = met.filter(pl.col("outcome").is_not_null()).with_columns(_as_text(*cell))
+    counted = received.group_by(*cell).agg(
+        cut=(pl.col("outcome") == Outcome.TRUNCATED.value).sum(),
+        replies=pl.len(),
+        cap=pl.col("max_output_tokens").first(),
+    )
+    return [
+        f"model {model!r}, benchmark {benchmark!r}, {condition}, effort {effort!r}: {cut} of {replies} replies "
+        f"({cut / replies:.0%}) were cut at max_output_tokens = {cap} and are not scored; give the model a higher one"
+        for model, benchmark, condition, effort, cut, replies, cap in counted.sort(*cell).iter_rows()
+        if cut > MOST_TRUNCATED * replies
+    ]
 
 
 def _as_text(*names: str) -> list[pl.Expr]:

@@ -66,7 +66,10 @@ def named_value(text: str) -> tuple[str, str]:
     return name, value
 
 
-def add_audit_options(parser: argparse.ArgumentParser, *, out: bool = True) -> None:
+DEFAULT_OUT = "folder for the results; default: molaudit-NAME beside the audit"
+
+
+def add_audit_options(parser: argparse.ArgumentParser, *, out: str | None = DEFAULT_OUT) -> None:
     """Declare what every command on an audit.toml takes."""
     parser.add_argument(
         "audit", type=Path, metavar="AUDIT.TOML", help="endpoints, models, efforts, benchmarks, limits"
@@ -77,10 +80,5 @@ def add_audit_options(parser: argparse.ArgumentParser, *, out: bool = True) -> N
         metavar="FILE",
         help="response cache; default: molaudit-cache.duckdb beside the audit",
     )
-    if out:
-        parser.add_argument(
-            "--out",
-            type=Path,
-            metavar="DIR",
-            help="folder for the results; default: molaudit-NAME beside the audit",
-        )
+    if out is not None:
+        parser.add_argument("--out", type=Path, metavar="DIR", help=out)

@@ -9,7 +9,7 @@ from .options import add_audit_options
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_audit_options(parser)
+    add_audit_options(parser, out="folder for the results; without it they are only shown")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -10,7 +10,11 @@ from .options import add_audit_options
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_audit_options(parser)
-    parser.add_argument("--yes", action="store_true", help="do not ask before calls that cost money")
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="do not ask before calls that cost money; needed where nobody can be asked (a pipe, nohup, cron)",
+    )
     parser.add_argument("--debug", action="store_true", help="log what the libraries say, to stderr")
 
 

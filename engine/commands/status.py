@@ -9,7 +9,7 @@ from .options import add_audit_options
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_audit_options(parser, out=False)
+    add_audit_options(parser, out=None)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -22,6 +22,8 @@ from .dialects.common import merged
 from .dialects.registry import DIALECTS
 
 MINIMUM, STANDARD = "minimum", "standard"
+AS_SERVED = "as served"
+"""The effort of a model without known levels: nothing is sent, and the server decides."""
 _FACTS = ("size", "released", "knowledge_cutoff", "source")
 _SUFFIX = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest|preview|it|instruct)$")
 
@@ -85,6 +87,9 @@ class Entry:
     def effort(self, label: str) -> Effort:
         """The level of that label.
 
+        A model without known levels (every local one, say) has one, `AS_SERVED`, which is also its minimum: the label
+        returned says so, and nothing is sent.
+
         Raises
         ------
         SettingsError
@@ -100,7 +105,14 @@ class Entry:
             tokens = int(level)
             if budget.least <= tokens <= budget.most:
                 return Effort(label, level, _filled(budget.fragment, level))
+        if label in (MINIMUM, AS_SERVED) and not self._has_levels:
+            return Effort(AS_SERVED, AS_SERVED, {})
         raise SettingsError(f"model {self.name!r} has no effort {label!r}; {self._allowed(label)}")
+
+    @property
+    def _has_levels(self) -> bool:
+        """Whether the table knows any; the user's own bind only the labels that they name."""
+        return self.minimum is not None or self.standard is not None or self.budget is not None
 
     def accepts(self, parameter: str, effort: Effort) -> bool:
         """Whether the parameter may be sent at that level, as far as the table knows."""
@@ -111,8 +123,12 @@ class Entry:
         names += list(self.levels)
         if self.budget:
             names.append(f"a number of tokens from {self.budget.least} to {self.budget.most}")
-        if not names:
-            return f'none is known, so give its JSON: efforts.{label} = {{ reasoning_effort = "..." }}'
+        if not self._has_levels:
+            known = ", ".join([MINIMUM, *names])
+            return (
+                f"the table knows none for it here, so allowed: {known} ({MINIMUM} sends nothing and is shown as "
+                f"{AS_SERVED!r}); or give its JSON: efforts.{label} = {{ ... }}"
+            )
         return f"allowed: {', '.join(names)} (or give its JSON: efforts.{label} = {{ ... }})"
 
 
@@ -139,9 +155,19 @@ def models() -> list[str]:
     return [one["name"] for one in _read()["model"]]
 
 
-def family_names() -> list[str]:
-    """The names of all families in the table."""
-    return [one["name"] for one in _read()["family"]]
+def model_ids() -> list[str]:
+    """The ids of all models in the table."""
+    return [one["id"] for one in _read()["model"]]
+
+
+def family_members() -> list[str]:
+    """The names and patterns by which families know models, priced or not."""
+    return [name for one in _read()["family"] for name in one["match"]]
+
+
+def route_hosts() -> list[str]:
+    """The hosts on which models are controlled in ways of the host's own."""
+    return list(_read()["host"])
 
 
 @dataclass(frozen=True, slots=True)

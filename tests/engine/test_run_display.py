@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 from running_audits import MOLAUDIT, Audit, environment, server
 
-from molaudit.engine.audit.display import display_for, live_view
+from molaudit.engine.audit.display import display_for, live_view, plain_lines
 from molaudit.engine.scheduling.progress import PoolSnapshot, Snapshot, Straggler
 
 HOSTILE = "\x1b[31m[bold]x[/bold]\x07\u202e\r\n evil"
@@ -35,7 +35,7 @@ def snapshot(*pools: PoolSnapshot) -> Snapshot:
 
 def shown_table(state: Snapshot, width: int = 100) -> str:
     console = Console(file=StringIO(), width=width, force_terminal=False)
-    console.print(live_view(state, MappingProxyType({"p": 40}), 7))
+    console.print(live_view(state, MappingProxyType({"p": 40, "q": 40}), 7, width))
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
     return text
 
@@ -57,7 +57,7 @@ def test_stragglers_are_named_with_their_age() -> None:
     assert "slow: m 214 s" in " ".join(shown_table(snapshot(pool(stragglers=(late,)))).split())
 
 
-@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_the_table_keeps_to_the_terminal(width: int) -> None:
     busy = pool(
         pool="a-long-name-of-an-account", done=123_456, running=2000, in_flight_limit=2000, input_tokens=10**9,
@@ -82,6 +82,38 @@ def test_notices_of_a_kind_are_bounded() -> None:
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert 3 <= len(lines) <= 40
     assert "5000 such notices" in lines[-1]
+
+
+def test_the_numbers_of_the_head_add_up_to_all_calls() -> None:
+    state = snapshot(pool(done=10, failed=3, skipped=4))
+    head = plain_lines(state, {"p": 40, "q": 5}, 7)[0]
+    assert head.startswith("12 s: 52 calls = 7 cached + 10 done + 3 failed + 4 given up + 28 left; ends in ")
+    assert 7 + 10 + 3 + 4 + 28 == 52
+
+
+@pytest.mark.parametrize(("done", "shown"), [(0, "14 %"), (39, "97 %"), (40, "100 %")])
+def test_the_bar_says_what_share_of_all_calls_has_ended(done: int, shown: str) -> None:
+    state = snapshot(pool(done=done))
+    console = Console(file=StringIO(), width=80)
+    console.print(live_view(state, {"p": 40}, 7, 80))
+    assert shown in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_heartbeat_in_a_file_is_one_line_for_the_run_and_one_for_each_pool() -> None:
+    console = Console(file=StringIO(), width=60)
+    for line in plain_lines(snapshot(pool(), pool(pool="q", parked="no money left " * 9)), {"p": 40}, 7):
+        console.print(line, soft_wrap=True)
+    assert len(console.file.getvalue().splitlines()) == 3  # type: ignore[attr-defined]
+
+
+def test_one_sentence_of_a_provider_is_said_once_whatever_it_stops() -> None:
+    console = Console(file=StringIO(), width=60)
+    display = display_for(console, {"p": 10}, 0)
+    for scope in ("cell m / b / zero_shot / minimum", "effort m / minimum", "model m"):
+        display.progress.notice("stopped", "p", f"{scope}: no such model {'of that long name ' * 8}")
+    display.progress.notice("stopped", "p", "model n: no key")
+    said = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert [line.partition(":")[0] for line in said] == ["stopped", "stopped"]
 
 
 @pytest.mark.anyio

@@ -27,7 +27,7 @@ WRONG = {
     "a key twice": ({"model": 'endpoint = "other"'}, ("audit.toml", "TOML")),
     "no TOML": ({"run": "molecules = = 3"}, ("audit.toml", "TOML")),
     "unknown price with a budget": (
-        {"run": "budget_usd = 1.0", "model": 'like = "no-such-family"\nefforts.minimum = {}'},
+        {"url": "https://h.example/v1", "run": "budget_usd = 1.0", "model": 'like = "no-such-family"'},
         ("price", "budget_usd"),
     ),
     "model twice": ({"models": ("reciter", "reciter")}, ("two models", "reciter")),
@@ -40,7 +40,7 @@ def test_a_wrong_setting_is_one_message_and_exit_code_2(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fields, words = WRONG[name]
-    audit = Audit(tmp_path, NOWHERE, **fields)  # type: ignore[arg-type]
+    audit = Audit(tmp_path, **{"url": NOWHERE, **fields})  # type: ignore[arg-type]
     assert audit.make() == 2
     shown = capsys.readouterr()
     lines = [line for line in shown.err.splitlines() if line]
@@ -49,6 +49,7 @@ def test_a_wrong_setting_is_one_message_and_exit_code_2(
     assert not [word for word in words if word not in lines[0]]
     assert "SECRET123" not in shown.err + shown.out
     assert not audit.journal.exists()
+    assert not audit.out.exists()
 
 
 @pytest.mark.parametrize("command", ["plan", "run", "status", "report"])

@@ -8,20 +8,20 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from rich.console import Console
 from running_audits import MOLAUDIT, Audit, environment, server, stats
 
 from molaudit.engine.audit import command, live, scorer_process
 from molaudit.engine.audit.scorer_process import ScorerProcess
-from molaudit.engine.plan_estimate import Estimate
 from molaudit.storage.errors import CacheError
 from molaudit.storage.journal import Journal
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
+
+
+PRICE = "price = { input = 1.0, output = 2.0 }"
 
 
 @pytest.mark.slow
@@ -87,25 +87,10 @@ def test_results_of_other_settings_do_not_stay_beside_a_run_without_answers(tmp_
     assert set(other.attempts()["model"]) == {"skilled"}
 
 
-def test_no_answer_to_the_question_of_cost_is_a_no(monkeypatch: Patch) -> None:
-    def end_of_input(*_: object, **__: object) -> str:
-        raise EOFError
-
-    expected = Estimate(
-        **{**dict.fromkeys(Estimate.__dataclass_fields__), "cost_usd": 3.0}  # type: ignore[arg-type]
-    )
-    console = Console(force_terminal=True)
-    monkeypatch.setattr(console, "input", end_of_input)
-    monkeypatch.setattr(command.sys, "stdin", SimpleNamespace(isatty=lambda: True))
-    assert not command._confirmed(console, expected, 1.0)
-    monkeypatch.setattr(command.sys, "stdin", None)
-    assert command._confirmed(console, expected, 1.0)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_question_of_cost_is_whole_and_hears_signals(number: signal.Signals, tmp_path: Path) -> None:
     pty = pytest.importorskip("pty")
-    audit = Audit(tmp_path, "http://127.0.0.1:9/v1", models=("some-model",), model="efforts.minimum = {}")
+    audit = Audit(tmp_path, "http://127.0.0.1:9/v1", models=("some-model",), model=PRICE)
     ours, theirs = pty.openpty()
     run = subprocess.Popen(
         [*MOLAUDIT, "run", str(audit.path), "--cache", str(audit.cache)],

@@ -123,14 +123,29 @@ def test_an_unknown_level_is_refused_with_the_allowed_ones(model: str, label: st
         direct(model).effort(label)
 
 
-def test_a_model_that_is_not_in_the_table_has_no_level_until_its_json_is_given() -> None:
+def test_a_model_that_is_not_in_the_table_is_asked_as_it_is_served_until_its_json_is_given() -> None:
     entry = table.lookup("my-model", "openai-chat", "https://h/v1")
     assert (entry.price, entry.family, entry.reasons) == (None, None, None)
-    with pytest.raises(SettingsError, match=r"efforts\.minimum = \{"):
-        entry.effort("minimum")
+    for label in ("minimum", table.AS_SERVED):
+        assert entry.effort(label) == table.Effort("as served", "as served", {})
+    with pytest.raises(SettingsError, match=r"allowed: minimum .*efforts\.standard = \{"):
+        entry.effort("standard")
     own = entry.with_levels({"minimum": {"think": False}, "wild": {}})
     assert own.effort("minimum").fragment == {"think": False}
     assert own.effort("wild").fragment == {}
+
+
+def test_a_known_model_on_a_route_without_known_levels_is_asked_as_it_is_served() -> None:
+    """A proxy that speaks another dialect than the maker's own: none of the levels is documented there."""
+    entry = table.lookup("claude-opus-5", "openai-chat", "https://h/v1")
+    assert entry.effort("minimum") == table.Effort("as served", "as served", {})
+    with pytest.raises(SettingsError, match="knows none for it here"):
+        entry.effort("high")
+
+
+def test_a_model_with_known_levels_is_never_asked_as_it_is_served() -> None:
+    with pytest.raises(SettingsError, match="has no effort 'as served'; allowed: minimum, standard, none"):
+        direct("gpt-5.5").effort(table.AS_SERVED)
 
 
 def test_levels_of_the_user_win_over_the_tables() -> None:

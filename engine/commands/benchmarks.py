@@ -1,0 +1,36 @@
+"""``molaudit benchmarks``: the benchmarks that are shipped."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("action", nargs="?", choices=["list"], default="list", help="default: list")
+
+
+def run(_args: argparse.Namespace) -> int:
+    """Read, show."""
+    from rich.console import Console
+
+    from molaudit.storage import benchmarks
+
+    from ..terminal import tell
+
+    console = Console()
+    for name in benchmarks.names():
+        one = benchmarks.embedded(name)
+        unit = one.unit or "no unit"
+        tell(
+            console, f"{one.name}: {one.property}, {unit}, {one.kind}, {one.frame.height:,} molecules", "bold"
+        )
+        tell(console, f"    {one.source}")
+        tell(
+            console, f"    {one.licence}; {one.without_structure:,} more values left out, without a structure"
+        )
+    tell(
+        console,
+        'In audit.toml: [[benchmark]] use = "NAME". A table of your own: file, property, unit instead of use.',
+    )
+    return 0

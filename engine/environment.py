@@ -1,0 +1,82 @@
+"""What the environment variables of libraries may say: a value that would end in a traceback is one clear line.
+
+Nothing heavy is imported unless a variable asks for what only the library itself can answer.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import MutableMapping
+
+from .errors import SettingsError
+
+_AT_LEAST_ONE = ("NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
+_THREADING = ("NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY")
+
+
+def check(environ: MutableMapping[str, str] = os.environ) -> None:
+    """Refuse what the kernels cannot work under, before anything is read or asked.
+
+    Raises
+    ------
+    SettingsError
+        Naming the variable, its value and what is allowed.
+    """
+    if not environ.get("COLUMNS", "1").strip().isdigit() or int(environ.get("COLUMNS", "1")) == 0:
+        del environ["COLUMNS"]  # a terminal of no width shows nothing: its own width is taken
+    for name in _AT_LEAST_ONE:
+        text = environ.get(name, "").strip()
+        if text.lstrip("-").isdigit() and int(text) < 1:
+            raise SettingsError(
+                f"the environment variable {name} is {environ[name]!r}; allowed: a whole number from 1, or unset it"
+            )
+    if environ.get("NUMBA_DISABLE_JIT", "").strip().lower() not in ("", "0", "false"):
+        raise SettingsError(
+            f"the environment variable NUMBA_DISABLE_JIT is {environ['NUMBA_DISABLE_JIT']!r}: the kernels only work "
+            "compiled; unset it or set it to 0"
+        )
+    if any(environ.get(name, "").strip() for name in _THREADING):
+        _check_threading(environ)
+
+
+def _check_threading(environ: MutableMapping[str, str]) -> None:
+    """Numba alone knows which of its threading layers are installed; it says so at the first parallel kernel."""
+    from molaudit.kernels.threads import refusal
+
+    reason = refusal()
+    if reason is not None:
+        named = " and ".join(f"{name} = {environ[name]!r}" for name in _THREADING if environ.get(name))
+        raise SettingsError(
+            f"the environment asks for threads that are not there ({named}): {reason}. Unset it (what is installed "
+            "is then taken), or set NUMBA_THREADING_LAYER to workqueue, which always is"
+        )
+
+
+def check_certificates(environ: MutableMapping[str, str] = os.environ) -> None:
+    """Refuse certificates that cannot be read, before a connection needs them.
+
+    Raises
+    ------
+    SettingsError
+        Naming the variable and the file.
+    """
+    for name, is_there in (("SSL_CERT_FILE", os.path.isfile), ("SSL_CERT_DIR", os.path.isdir)):
+        place = environ.get(name, "")
+        if not place:
+            continue
+        what = "file" if name == "SSL_CERT_FILE" else "folder"
+        if not is_there(place) or not os.access(place, os.R_OK):
+            raise SettingsError(
+                f"the environment variable {name} names {place!r}, which is no {what} that can be read; unset it, or "
+                f"set it to a {what} of certificates"
+            )
+    place = environ.get("SSL_CERT_FILE", "")
+    if place:
+        try:
+            ssl.create_default_context(cafile=place)
+        except (ssl.SSLError, OSError) as error:
+            raise SettingsError(
+                f"the environment variable SSL_CERT_FILE names {place!r}, which holds no certificates in the form of "
+                f"PEM ({error.args[-1]}); unset it, or set it to a file that does"
+            ) from None
