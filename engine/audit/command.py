@@ -27,9 +27,10 @@ from .finishing import Warn, fold, write_results
 from .inputs import Audit, default_cache, default_out, load
 from .interruptions import interrupt_input, interrupt_on_signals, interruptible
 from .lasting import lasting_console
-from .overview import outcome_table, plan_tables, progress_line, session_lines
+from .overview import cause_lines, outcome_table, plan_tables, progress_line, session_lines
 from .pricing import spent_before
 from .scorer_process import WORTH_UP_TO, ScorerProcess
+from .stored_replies import read_replies
 from .table import asked_of_cache, plan_table
 from .unchanged import Standing, Written, basis, read_written, standing
 
@@ -101,7 +102,12 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     lost = cache.fold().lost
     if lost:
         _warn(console, f"{lost} stored attempts could not be read and count as never made")
-    done = frozenset(cache.lookup(asked_of_cache(table))["key"].to_list())
+    stored = read_replies(table, cache)
+    if stored.unreadable:
+        _warn(
+            console, f"{stored.unreadable} stored replies are no answers by today's rules and are asked again"
+        )
+    done = stored.keys
     missing = table.filter(~pl.col("key").is_in(list(done)))
     hits = table.height - missing.height
     _say_calls(console, table.height, missing.height)
@@ -117,12 +123,13 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
 def _call_and_score(opened: _Opened, done: frozenset[str], options: RunOptions, console: Console) -> int:
     """Make the calls that are missing, and score everything."""
     from .display import display_for
-    from .live import Beside, keys_of, make_calls
+    from .live import Beside, keys_of, make_calls, warn_of_wires
 
     audit, table, missing, cache = opened.audit, opened.table, opened.missing, opened.cache
     hits, session = table.height - missing.height, new_session()
     task = _task(audit, table, missing, cache, session, done)
     redactor = keys_of(task.endpoints)
+    warn_of_wires(audit.settings, task.endpoints.values(), _warner(console))
     if options.debug:
         logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
         redactor.watch_log()
@@ -197,8 +204,7 @@ def show_plan(path: Path, cache_path: Path | None) -> int:
     """Show calls, cached, tokens, cost and time; no call is made."""
     console = Console()
     audit, table, cache = _open(path, cache_path, console)
-    cached = cache.lookup(asked_of_cache(table))["key"].to_list()
-    for shown in plan_tables(estimate(audit.plan), table, frozenset(cached)):
+    for shown in plan_tables(estimate(audit.plan), table, read_replies(table, cache).keys):
         console.print(shown)
     return COMPLETE
 
@@ -207,10 +213,11 @@ def show_status(path: Path, cache_path: Path | None) -> int:
     """Show how far every model is and whether a run is live; reads beside a running audit."""
     console = Console()
     _, table, cache = _open(path, cache_path, console)
-    shown, answered = outcome_table(table, cache)
+    stored = read_replies(table, cache).answers
+    shown, answered = outcome_table(table, cache, stored)
     console.print(shown)
     console.print(progress_line(table, answered), highlight=False)
-    for line in session_lines(cache):
+    for line in (*map(inert, cause_lines(table, cache, stored)), *session_lines(cache)):
         console.print(line, highlight=False, markup=False)
     return COMPLETE
 

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ..plan import Plan
-from ..scheduling.breakers import Stopped
+from ..scheduling.breakers import Stopped, widest
+from ..scheduling.causes import Cause
 from ..scheduling.summaries import RunSummary
 from ..terminal import inert
 
@@ -41,16 +42,39 @@ def say_end(console: Console, summary: RunSummary | None, plan: Plan, again: Seq
         console.print("0 calls made")
         return
     console.print(f"{summary.attempts} calls made in {summary.elapsed_s:.1f} s", highlight=False)
-    for stopped in summary.stopped:
-        words = stopped.message or stopped.reason or stopped.outcome
-        told = f"stopped: {stopped.scope} {stopped.name}: {words}{_key_hint(stopped, plan)}"
-        console.print(Text(inert(told), style="red"), soft_wrap=True)
+    counts = {cause.words: cause.calls for cause in summary.causes}
+    said: set[str] = set()
+    for stopped in widest(summary.stopped):
+        words = stopped.message or stopped.reason or stopped.outcome.value
+        _say_why(
+            console, f"stopped: {stopped.scope} {stopped.name}", words, counts, said, _key_hint(stopped, plan)
+        )
     for pool, why in summary.parked.items():
-        console.print(Text(inert(f"parked: {pool}: {why}"), style="red"), soft_wrap=True)
+        _say_why(console, f"parked: {pool}", why, counts, said)
+    say_causes(console, [cause for cause in summary.causes if cause.words not in said])
     for trace in summary.internal_errors[:1]:
         console.print(Text(inert(trace.strip().splitlines()[-1]), style="red"), soft_wrap=True)
     if summary.exit_code:
         say_how_to_go_on(console, _WHY.get(summary.ended, "partial"), again)
+
+
+def _say_why(
+    console: Console, what: str, words: str, counts: dict[str, int], said: set[str], hint: str = ""
+) -> None:
+    """What was given up and why; a sentence is said once, with the number of calls that it ended."""
+    calls = counts.get(words, 0)
+    why = "" if words in said else f": {words}" + (f" ({calls} calls)" if calls > 1 else "")
+    said.add(words)
+    console.print(Text(inert(f"{what}{why}{hint}"), style="red"), soft_wrap=True)
+
+
+def say_causes(console: Console, causes: Sequence[Cause], most: int = 12) -> None:
+    """Tell why calls failed: each sentence once, with the number of calls."""
+    for cause in causes[:most]:
+        console.print(Text(inert(f"failed: {cause}"), style="red"), soft_wrap=True)
+    if len(causes) > most:
+        left = sum(cause.calls for cause in causes[most:])
+        console.print(f"failed: {left} calls for {len(causes) - most} other causes: see attempts.parquet")
 
 
 def say_how_to_go_on(console: Console, why: str, again: Sequence[str]) -> None:

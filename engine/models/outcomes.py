@@ -59,11 +59,11 @@ RETRIED = frozenset(
     }
 )
 
-# Keys that a provider quotes back at us must not travel further in a message.
-_SECRET = re.compile(
-    r"(?:sk|xai|gsk|rk|pk)-[\w*.-]{6,}|AIza[\w-]{10,}|(?:key|token)=[^\s&\"']{4,}|Bearer\s+[\w.*-]{6,}",
-    re.ASCII,
-)
+_SECRET = r"(?:sk|xai|gsk|rk|pk)-[\w*.-]{6,}|AIza[\w-]{10,}|(?:key|token)=[^\s&\"']{4,}|Bearer\s+[\w.*-]{6,}"
+SECRET = re.compile(_SECRET.encode())
+"""Keys in the form of known providers: what one quotes back at us must not travel further."""
+
+_SECRET_TEXT = re.compile(_SECRET, re.ASCII)
 _MESSAGE_CHARACTERS = 500
 
 # Sentences about a balance or a block are believed under these only: elsewhere they are about the server's own state.
@@ -75,7 +75,7 @@ def cleaned(text: object) -> str | None:
     """A provider's sentence fit for a report: at most 500 characters, keys masked, encodable; None if empty."""
     if not isinstance(text, str) or not text.strip():
         return None
-    masked = _SECRET.sub("[key]", text[: 4 * _MESSAGE_CHARACTERS].strip())[:_MESSAGE_CHARACTERS]
+    masked = _SECRET_TEXT.sub("[key]", text[: 4 * _MESSAGE_CHARACTERS].strip())[:_MESSAGE_CHARACTERS]
     return masked.encode("utf-8", "replace").decode()
 
 
