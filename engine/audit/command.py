@@ -213,7 +213,7 @@ def show_status(path: Path, cache_path: Path | None) -> int:
     """Show how far every model is and whether a run is live; reads beside a running audit."""
     console = Console()
     _, table, cache = _open(path, cache_path, console)
-    stored = read_replies(table, cache).answers
+    stored = read_replies(table, cache)
     shown, answered = outcome_table(table, cache, stored)
     console.print(shown)
     console.print(progress_line(table, answered), highlight=False)

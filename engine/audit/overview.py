@@ -13,6 +13,7 @@ from molaudit.storage.segments import sessions
 from ..plan_estimate import Estimate
 from ..scheduling.causes import count
 from ..terminal import inert
+from .stored_replies import StoredReplies, last_outcomes
 from .table import asked_of_cache
 
 
@@ -64,15 +65,10 @@ def _usd(amount: float | None) -> str:
     return "unknown" if amount is None else f"{amount:,.2f}"
 
 
-def outcome_table(table: pl.DataFrame, cache: Cache, stored: pl.DataFrame) -> tuple[Table, int]:
-    """How many calls of each model and effort are answered, how the others last ended; and the answered in all.
-
-    ``stored`` are the answers that `stored_replies` reads.
-    """
-    asked = asked_of_cache(table)
-    attempts = cache.attempts(asked)
-    usable = stored.select("key", final=pl.col("outcome"))
-    last = attempts.sort("started_at").group_by("key").agg(last=pl.col("outcome").last())
+def outcome_table(table: pl.DataFrame, cache: Cache, stored: StoredReplies) -> tuple[Table, int]:
+    """How many calls of each model and effort are answered, how the others last ended; and the answered in all."""
+    last = last_outcomes(cache.attempts(asked_of_cache(table)), stored).select("key", last="lost")
+    usable = stored.answers.select("key", final="outcome")
     met = table.join(usable, on="key", how="left").join(last, on="key", how="left")
     state = pl.coalesce("final", "last", pl.lit("not asked"))
     counts = met.group_by(
@@ -97,14 +93,10 @@ def progress_line(table: pl.DataFrame, answered: int) -> str:
     return f"{answered} of {table.height} calls are done" + (f", {left} left" if left else "")
 
 
-def cause_lines(table: pl.DataFrame, cache: Cache, stored: pl.DataFrame) -> list[str]:
+def cause_lines(table: pl.DataFrame, cache: Cache, stored: StoredReplies) -> list[str]:
     """Why calls have no answer yet: how they last ended, each sentence once with its number of calls."""
-    asked = asked_of_cache(table)
-    usable = cache.lookup(asked).select("key")
-    last = (
-        cache.attempts(asked).join(usable, on="key", how="anti").sort("started_at").unique("key", keep="last")
-    )
-    rows = last.select("outcome", "http_status", "reason", "message").iter_rows()
+    last = last_outcomes(cache.attempts(asked_of_cache(table)), stored)
+    rows = last.select("lost", "http_status", "reason", "message").iter_rows()
     return [f"not answered: {cause}" for cause in count(rows)]
 
 

@@ -18,7 +18,7 @@ from ..output import SCORED, write_scores
 from ..studies.retrieval import score_frames
 from ..studies.settings import ScoreSettings
 from .inputs import Audit
-from .stored_replies import read_replies
+from .stored_replies import StoredReplies, last_outcomes, read_replies
 from .table import asked_of_cache
 
 _REHEARSED = 60
@@ -45,10 +45,11 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
     InputError
         Nothing has been answered yet.
     """
-    read = read_replies(table, cache).answers
+    stored = read_replies(table, cache)
+    read = stored.answers
     if read.is_empty():
         raise InputError("no call of this audit has been answered yet; nothing can be scored")
-    lost = _last_outcomes(table, cache, read)
+    lost = _last_outcomes(table, cache, stored)
     met = table.join(read, on="key", how="left", maintain_order="left")
     met = met.join(lost, on="key", how="left", maintain_order="left")
     settings = ScoreSettings(seed=audit.settings.run.seed)
@@ -136,14 +137,12 @@ def _settings_of(audit: Audit) -> dict[str, Any]:
     return dict(audit.settings.model_dump(mode="json", by_alias=True))
 
 
-def _last_outcomes(table: pl.DataFrame, cache: Cache, read: pl.DataFrame) -> pl.DataFrame:
+def _last_outcomes(table: pl.DataFrame, cache: Cache, stored: StoredReplies) -> pl.DataFrame:
     """How the calls ended that have no usable answer."""
-    missing = table.join(read.select("key"), on="key", how="anti")
+    missing = table.join(stored.answers.select("key"), on="key", how="anti")
     if missing.is_empty():
         return pl.DataFrame(schema={"key": pl.String, "lost": pl.String})
-    attempts = cache.attempts(asked_of_cache(missing))
-    last = attempts.sort("started_at").group_by("key", maintain_order=True).agg(lost=pl.col("outcome").last())
-    return last.select("key", "lost")
+    return last_outcomes(cache.attempts(asked_of_cache(missing)), stored).select("key", "lost")
 
 
 def _mixtures(met: pl.DataFrame) -> list[str]:

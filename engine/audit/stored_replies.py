@@ -43,11 +43,13 @@ _BATCH = 4_000
 class StoredReplies:
     """The reply that answers each call (a row of `ANSWER_SCHEMA`), the latest where there are several.
 
+    ``others`` says of calls without an answer how their last reply is read (``key``, ``lost``).
     ``unreadable`` counts the calls that had an answer by what is stored beside their replies, and have none by the
     replies.
     """
 
     answers: pl.DataFrame
+    others: pl.DataFrame
     unreadable: int
 
     @property
@@ -75,7 +77,24 @@ def read_replies(table: pl.DataFrame, cache: Cache) -> StoredReplies:
     answers = answers.unique("key", keep="first", maintain_order=True)
     believed = read.filter(_usable("stored"))["key"].n_unique()
     held = read.filter(_usable("stored")).join(answers, on="key", how="semi")["key"].n_unique()
-    return StoredReplies(answers.select(list(ANSWER_SCHEMA)), believed - held)
+    others = read.join(answers, on="key", how="anti").sort("started_at", maintain_order=True)
+    others = others.unique("key", keep="last", maintain_order=True).select("key", lost="outcome")
+    return StoredReplies(answers.select(list(ANSWER_SCHEMA)), others, believed - held)
+
+
+def last_outcomes(attempts: pl.DataFrame, stored: StoredReplies) -> pl.DataFrame:
+    """How each call without an answer last ended: ``key, lost, http_status, reason, message``.
+
+    By the reply where there is one, else as it is stored.
+    """
+    last = attempts.join(stored.answers, on="key", how="anti").sort("started_at", maintain_order=True)
+    last = last.unique("key", keep="last", maintain_order=True)
+    last = last.join(stored.others, on="key", how="left", maintain_order="left")
+    return last.select(
+        "key",
+        pl.when(pl.col("outcome").is_in(USABLE)).then("lost").otherwise("outcome").alias("lost"),
+        *("http_status", "reason", "message"),
+    )
 
 
 def _usable(column: str) -> pl.Expr:
