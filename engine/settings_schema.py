@@ -81,6 +81,17 @@ class EndpointSettings(Section):
     pool: Text | None = None
     timeouts: dict[str, Number] = Field(default_factory=dict)
     headers: dict[str, Annotated[str, Field(strict=True)]] = Field(default_factory=dict)
+    api_key_header: Text | None = None
+    proxy: Annotated[bool, Field(strict=True)] = True
+    insecure: Annotated[bool, Field(strict=True)] = False
+
+    @field_validator("api_key_header")
+    @classmethod
+    def _a_header(cls, value: str | None) -> str | None:
+        lowered = None if value is None else value.lower()
+        if lowered is not None and not _HEADER_NAME.fullmatch(lowered):
+            raise ValueError("must be the name of an HTTP header, such as api-key, and not the key")
+        return lowered
 
     @field_validator("api_key_env")
     @classmethod
@@ -135,11 +146,20 @@ class EndpointSettings(Section):
             name=self.name,
             dialect=self.dialect,
             base_url=self.base_url,
-            identity=self.identity or self.base_url,
+            identity=self._identity(),
             pool=self.pool or self.name,
             api_key_env=self.api_key_env,
             headers={**DIALECTS[self.dialect].headers, **self.headers},
+            api_key_header=self.api_key_header,
+            proxy=self.proxy,
         )
+
+    def _identity(self) -> str:
+        """What stands for the endpoint in a call's key: a declared one too, with the version of the API behind it."""
+        query = self.base_url.partition("?")[2]
+        if self.identity is None:
+            return self.base_url
+        return f"{self.identity}?{query}" if query else self.identity
 
 
 class ModelSettings(Section):

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from .models.dialects.registry import Dialect
 
 _DEFAULT_PORT = {"http": 80, "https": 443}
+_QUERY = re.compile(r"(?:api-version=[A-Za-z0-9._-]{1,40})?", re.ASCII)
+"""Azure names the version of its API there. Other queries may hold keys."""
 _EXAMPLES = {
     "openai-chat": "https://api.openai.com/v1",
     "openai-responses": "https://api.openai.com/v1",
@@ -32,8 +34,8 @@ def normal_base_url(text: str, dialect: Dialect) -> str:
     Raises
     ------
     ValueError
-        If it is no http(s) URL, or carries a user, a query or a fragment. The message does not repeat the text,
-        which may hold a key.
+        If it is no http(s) URL, or carries a user, a fragment, or another query than ``api-version``. The message
+        does not repeat the text, which may hold a key.
     """
     example = f"give one like {_EXAMPLES[dialect.name]}"
     text = text.strip()
@@ -49,12 +51,16 @@ def normal_base_url(text: str, dialect: Dialect) -> str:
         raise ValueError(f"is no http or https URL; {example}")
     if parts.username or parts.password:
         raise ValueError("holds a user or password; keys belong into an environment variable (api_key_env)")
-    if parts.query or parts.fragment:
-        raise ValueError("holds a query or fragment; keys belong into an environment variable (api_key_env)")
+    if parts.fragment or not _QUERY.fullmatch(parts.query):
+        raise ValueError(
+            "holds a query or fragment; allowed: ?api-version=... alone; keys belong into an environment variable "
+            "(api_key_env)"
+        )
     where = f"[{host}]" if ":" in host else host
     if port is not None and port != _DEFAULT_PORT[scheme]:
         where += f":{port}"
-    return f"{scheme}://{where}{_path(parts.path, dialect)}"
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{scheme}://{where}{_path(parts.path, dialect)}{query}"
 
 
 def _path(path: str, dialect: Dialect) -> str:

@@ -43,11 +43,14 @@ SCHEMA: dict[str, pl.DataType] = {
     "started_at": pl.Float64(),
     "latency_s": pl.Float64(),
     "preimage": pl.String(),
+    "finish": pl.String(),
+    "flags": pl.String(),
 }
 """Columns of an attempt at rest. (`session`, `seq`) names a row; `preimage` stands on one row of a
-key; `body_size` counts the bytes received."""
+key; `body_size` counts the bytes received; `flags` are words with a space between. New columns come last: what was
+stored before them has null there."""
 
-SMALL = [name for name in SCHEMA if name not in {"body", "body_base64", "preimage", "message"}]
+SMALL = [name for name in SCHEMA if name not in {"body", "body_base64", "preimage"}]
 """The columns that status, totals and tables need: a few hundred bytes a row, whatever the replies' size."""
 
 USABLE = ("answered", "refused", "truncated", "filtered", "recitation")
@@ -63,6 +66,7 @@ class StoredAttempt:
 
     ``preimage`` is the canonical JSON text that the key digests; it is written with a session's first attempt.
     ``started_at`` is in epoch seconds, ``attempt`` counts from 1 within the session, None is unknown (never 0).
+    ``body_size`` is given only for a reply that was not kept.
     """
 
     key: str
@@ -89,6 +93,9 @@ class StoredAttempt:
     retry_after_s: float | None = None
     sent: bool = True
     preimage: str | None = None
+    finish: str | None = None
+    flags: str | None = None
+    body_size: int | None = None
 
 
 FIELDS = tuple(f.name for f in fields(StoredAttempt))

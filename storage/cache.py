@@ -192,6 +192,28 @@ class Cache:
         picked = self._lookup(asked, tail, not_before, _NAMED)
         yield from iter_bodies(self.query, picked, tail)
 
+    def replies(self, keys: Keys, *, skip: Sequence[int] = ()) -> Iterator[pl.DataFrame]:
+        """Yield every stored reply to the keys, with bodies, in frames of at most a few thousand rows.
+
+        For a reader that decides by the bodies which of them answers; `answers` goes by the stored outcomes. Order is
+        that of storage. Attempts without a body, or with one of the HTTP statuses in ``skip``, are left out.
+
+        Raises
+        ------
+        CacheError
+            If a stored reply came from another endpoint or model than the one asked.
+        """
+        asked = asked_frame(keys)
+        if not self.mode.serves:
+            return
+        tail = self._tail([name for name in SCHEMA if name != "preimage"], asked)
+        if tail.is_empty() and not self._is_started:
+            return
+        rows = self.query(lambda connection: light_rows(connection, asked, tail, (*_NAMED, "http_status")))
+        rows = rows.filter(pl.col("body_size").is_not_null() & ~pl.col("http_status").is_in(skip))
+        check_identity(asked, rows)
+        yield from iter_bodies(self.query, rows.select(_NAMED), tail)
+
     def attempts(self, keys: Keys | None = None, columns: Sequence[str] = SMALL) -> pl.DataFrame:
         """Give all attempts of the keys (all keys by default) in order of time, without bodies."""
         asked = None if keys is None else asked_frame(keys)

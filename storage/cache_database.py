@@ -137,7 +137,7 @@ def snapshot(place: Place) -> Iterator[Connection]:
     with duckdb.connect(":memory:", config=_config(place)) as connection:
         paths = [str(part.path) for part in list_parts(place.parts)]
         empty = pl.DataFrame(schema=SCHEMA).to_arrow()
-        source = pyarrow.dataset.dataset(paths, format="parquet") if paths else empty
+        source = pyarrow.dataset.dataset(paths, schema=empty.schema, format="parquet") if paths else empty
         connection.register("rows_at_rest", source)
         connection.execute(
             f"CREATE VIEW attempts AS SELECT {STORED} FROM rows_at_rest WHERE session IS NOT NULL"
@@ -193,6 +193,7 @@ def _connected(place: Place) -> Iterator[Connection]:
     with _attached(place) as connection:
         if missing:
             tables.create(connection, generation(place.parts))
+        tables.add_columns(connection)
         _reconcile(place, connection)
         connection.execute(f"CREATE TEMP VIEW light AS SELECT {LIGHT} FROM attempts")
         yield connection

@@ -154,6 +154,13 @@ def create(connection: Connection, number: int) -> None:
         )
 
 
+def add_columns(connection: Connection) -> None:
+    """Give a database that an earlier version made the columns that have come since; they are null there."""
+    found = connection.execute("SELECT * FROM attempts LIMIT 0").description or []
+    for name in SCHEMA.keys() - {column[0] for column in found} - {"preimage"}:
+        connection.execute(f"ALTER TABLE attempts ADD COLUMN {name} {_TYPES[type(SCHEMA[name])]}")
+
+
 def count(connection: Connection, query: str, values: Sequence[str | float] = ()) -> int:
     """Run a query that gives one number."""
     rows = connection.execute(query, list(values)).fetchall()

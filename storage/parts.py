@@ -51,7 +51,7 @@ class Part:
 
     def read(self) -> pl.DataFrame:
         """Load the rows (a frame of `attempts.SCHEMA`; rows without a session carry only key and preimage)."""
-        return pl.read_parquet(self.path, schema=SCHEMA)
+        return pl.read_parquet(self.path, schema=SCHEMA, missing_columns="insert")
 
 
 def generation(folder: Path) -> int:

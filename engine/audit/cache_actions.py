@@ -16,7 +16,8 @@ from molaudit.storage.errors import CacheError
 from ..errors import InputError
 from ..terminal import inert, plain_table
 from .inputs import load
-from .table import asked_of_cache, plan_table
+from .stored_replies import read_replies
+from .table import plan_table
 
 
 def _open(args: argparse.Namespace) -> tuple[Cache, Console]:
@@ -69,7 +70,7 @@ def _preimage(args: argparse.Namespace, cache: Cache) -> str:
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{args.preimage}: cannot be read as UTF-8 text: {error}") from error
     audit = load(args.audit)
-    stored = set(cache.lookup(asked_of_cache(plan_table(audit.plan)))["key"].to_list())
+    stored = read_replies(plan_table(audit.plan), cache).keys
     for call in audit.plan.calls():
         if call.key not in stored:
             return audit.plan.preimage(call).decode()

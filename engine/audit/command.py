@@ -29,9 +29,10 @@ from .inputs import Audit, default_cache, default_out, load
 from .interruptions import interrupt_on_signals, interruptible
 from .lasting import lasting_console
 from .outstanding import Outstanding, outstanding, task_of
-from .overview import outcome_view, plan_view, progress_line, session_lines
+from .overview import cause_lines, outcome_view, plan_view, progress_line, session_lines
 from .scorer_process import WORTH_UP_TO, ScorerProcess
-from .table import asked_of_cache, plan_table
+from .stored_replies import read_replies
+from .table import plan_table
 from .unchanged import Standing, Written, basis, read_written, standing
 
 if TYPE_CHECKING:
@@ -110,11 +111,12 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
 def _call_and_score(opened: _Opened, options: RunOptions, console: Console) -> int:
     """Make the calls that are missing, and score everything."""
     from .display import display_for
-    from .live import Beside, keys_of, make_calls
+    from .live import Beside, keys_of, make_calls, warn_of_wires
 
     audit, found, cache, session = opened.audit, opened.found, opened.cache, new_session()
     task = task_of(audit, found, cache, session)
     redactor = keys_of(task.endpoints)
+    warn_of_wires(audit.settings, task.endpoints.values(), _warner(console))
     if options.debug:
         logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
         redactor.watch_log()
@@ -191,8 +193,8 @@ def show_plan(path: Path, cache_path: Path | None) -> int:
     """Show calls, cached, tokens, cost and time; no call is made."""
     console = Console()
     audit, table, cache = _open(path, cache_path, console)
-    cached = cache.lookup(asked_of_cache(table))["key"].to_list()
-    for shown in plan_view(estimate(audit.plan), table, frozenset(cached), console.width):
+    cached = read_replies(table, cache).keys
+    for shown in plan_view(estimate(audit.plan), table, cached, console.width):
         console.print(shown)
     return COMPLETE
 
@@ -201,11 +203,12 @@ def show_status(path: Path, cache_path: Path | None) -> int:
     """Show how far every model is and whether a run is live; reads beside a running audit."""
     console = Console()
     _, table, cache = _open(path, cache_path, console)
-    shown, answered = outcome_view(table, cache, console.width)
+    stored = read_replies(table, cache)
+    shown, answered = outcome_view(table, cache, stored, console.width)
     for part in shown:
         console.print(part)
     console.print(progress_line(table, answered), highlight=False)
-    for line in session_lines(cache):
+    for line in (*map(inert, cause_lines(table, cache, stored)), *session_lines(cache)):
         console.print(line, highlight=False, markup=False)
     return COMPLETE
 

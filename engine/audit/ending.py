@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ..plan import Plan
-from ..scheduling.breakers import Stopped
+from ..scheduling.breakers import Stopped, widest
+from ..scheduling.causes import Cause
 from ..scheduling.summaries import RunSummary
 from ..terminal import inert
 
@@ -41,41 +42,45 @@ def say_end(console: Console, summary: RunSummary | None, plan: Plan, again: Seq
         console.print("0 calls made")
         return
     console.print(f"{summary.attempts} calls made in {summary.elapsed_s:.1f} s", highlight=False)
-    for told in stopped_lines(summary, plan):
-        console.print(Text(inert(told), style="red"), soft_wrap=True)
+    counts = {cause.words: cause.calls for cause in summary.causes}
+    said: set[str] = set()
+    for what, words, hint in _stopped(summary, plan):
+        _say_why(console, f"stopped: {what}", words, counts, said, hint)
     for pool, why in summary.parked.items():
-        console.print(Text(inert(f"parked: {pool}: {why}"), style="red"), soft_wrap=True)
+        _say_why(console, f"parked: {pool}", why, counts, said)
+    say_causes(console, [cause for cause in summary.causes if cause.words not in said])
     for trace in summary.internal_errors[:1]:
         console.print(Text(inert(trace.strip().splitlines()[-1]), style="red"), soft_wrap=True)
     if summary.exit_code:
         say_how_to_go_on(console, _WHY.get(summary.ended, "partial"), again)
 
 
-def stopped_lines(summary: RunSummary, plan: Plan) -> list[str]:
-    """What was given up and why, each sentence of a provider once, of the widest parts of the plan that it stopped.
-
-    One wrong name of a model stops a cell, an effort and the model.
-    """
-    said: dict[str, list[Stopped]] = {}
-    for stopped in summary.stopped:
-        words = stopped.message or stopped.reason or stopped.outcome.value
-        said.setdefault(f"{words}{_key_hint(stopped, plan)}", []).append(stopped)
-    lines = []
-    for words, all_of_them in said.items():
-        widest = [one for one in all_of_them if not any(_within(one, other) for other in all_of_them)]
-        names = ", ".join(f"{one.scope} {one.name}" for one in widest)
-        lines.append(f"stopped: {names}: {words}")
-    return lines
+def _stopped(summary: RunSummary, plan: Plan) -> list[tuple[str, str, str]]:
+    """The widest parts of the plan that were given up, those of one sentence together, with it and a hint."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in widest(summary.stopped):
+        words = one.message or one.reason or one.outcome.value
+        found.setdefault((words, _key_hint(one, plan)), []).append(f"{one.scope} {one.name}")
+    return [(", ".join(names), words, hint) for (words, hint), names in found.items()]
 
 
-def _within(one: Stopped, other: Stopped) -> bool:
-    """Whether ``other`` is wider and holds ``one``; names go from the model to the effort."""
-    if other is one or (other.scope, other.name) == (one.scope, one.name):
-        return False
-    ours, theirs = one.name.split(" / "), other.name.split(" / ")
-    if other.scope == "model":
-        return one.scope != "model" and ours[0] == theirs[0]
-    return other.scope == "effort" and one.scope == "cell" and ours[0] == theirs[0] and ours[-1] == theirs[-1]
+def _say_why(
+    console: Console, what: str, words: str, counts: dict[str, int], said: set[str], hint: str = ""
+) -> None:
+    """What was given up and why; a sentence is said once, with the number of calls that it ended."""
+    calls = counts.get(words, 0)
+    why = "" if words in said else f": {words}" + (f" ({calls} calls)" if calls > 1 else "")
+    said.add(words)
+    console.print(Text(inert(f"{what}{why}{hint}"), style="red"), soft_wrap=True)
+
+
+def say_causes(console: Console, causes: Sequence[Cause], most: int = 12) -> None:
+    """Tell why calls failed: each sentence once, with the number of calls."""
+    for cause in causes[:most]:
+        console.print(Text(inert(f"failed: {cause}"), style="red"), soft_wrap=True)
+    if len(causes) > most:
+        left = sum(cause.calls for cause in causes[most:])
+        console.print(f"failed: {left} calls for {len(causes) - most} other causes: see attempts.parquet")
 
 
 def say_how_to_go_on(console: Console, why: str, again: Sequence[str]) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from random import Random
 from time import time
+from typing import Any
 
 import anyio
 import anyio.to_thread
 
-from molaudit.storage.attempts import StoredAttempt
+from molaudit.storage.attempts import FIELDS, StoredAttempt
 from molaudit.storage.cache import Cache
 from molaudit.storage.errors import CacheError
 from molaudit.storage.journal import Journal
@@ -20,6 +21,7 @@ from molaudit.storage.journal import Journal
 from ..environment import check_certificates
 from ..models.descriptors import fit_descriptors
 from ..models.dialects.registry import auth_headers, dialect
+from ..models.proxies import warnings
 from ..models.records import Call, Decoded, Endpoint, Response, Usage
 from ..models.transport import Transport
 from ..plan import Plan
@@ -108,6 +110,13 @@ def keys_of(endpoints: Mapping[str, Endpoint]) -> Redactor:
 
 def _over_tls(endpoints: Mapping[str, Endpoint]) -> bool:
     return any(one.base_url.startswith("https:") for one in endpoints.values())
+
+
+def warn_of_wires(settings: Settings, endpoints: Iterable[Endpoint], warn: Callable[[str], None]) -> None:
+    """Say what a person should know before keys and prompts go out."""
+    silenced = [one.name for one in settings.endpoints if one.insecure]
+    for warning in warnings(endpoints, os.environ, silenced):
+        warn(warning)
 
 
 def make_calls(task: Task, redactor: Redactor, display: Display, beside: Beside | None = None) -> RunSummary:
@@ -208,10 +217,11 @@ def _recorder(
 
     def record(attempt: AttemptRecord) -> None:
         replied.set()
-        call, usage = attempt.call, attempt.usage
+        call, usage = attempt.call, attempt.decoded.usage
         cost = usage.cost_usd if usage.cost_usd is not None else price(call, usage)
         journal.append(
             StoredAttempt(
+                **_found(attempt.decoded) | {"cost_usd": cost},
                 key=call.key,
                 attempt=attempt.attempt,
                 endpoint=call.endpoint,
@@ -219,27 +229,31 @@ def _recorder(
                 model=wire[call.model],
                 effort=call.effort,
                 repeat=call.repeat,
-                outcome=attempt.outcome.value,
                 started_at=attempt.started_at,
                 latency_s=attempt.latency_s,
                 http_status=attempt.http_status,
-                reason=attempt.reason,
-                message=attempt.message,
                 body=attempt.body,
-                input_tokens=usage.input_tokens,
-                output_tokens=usage.output_tokens,
-                reasoning_tokens=usage.reasoning_tokens,
-                cached_tokens=usage.cached_tokens,
-                cost_usd=cost,
-                returned_model=attempt.returned_model,
-                provider=attempt.provider,
-                retry_after_s=attempt.retry_after_s,
+                body_size=attempt.size,
                 sent=attempt.sent,
                 preimage=plan.preimage(call).decode() if attempt.attempt == 1 else None,
             )
         )
 
     return record
+
+
+DERIVED = frozenset({"text", "reasoning", "retryable", "usage"})
+"""Fields of `Decoded` that are not stored as they are: the body says them, and tokens are stored one by one."""
+
+_STORED = tuple(one.name for one in fields(Decoded) if one.name in FIELDS)
+_TOKENS = tuple(one.name for one in fields(Usage))
+
+
+def _found(decoded: Decoded) -> dict[str, Any]:
+    """What is stored of a decoded reply: every field that the store has, by its name, so that none is forgotten."""
+    found: dict[str, Any] = {name: getattr(decoded, name) for name in _STORED}
+    found |= {name: getattr(decoded.usage, name) for name in _TOKENS}
+    return found | {"outcome": decoded.outcome.value, "flags": " ".join(decoded.flags) or None}
 
 
 async def _while_waiting(

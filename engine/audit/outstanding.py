@@ -12,6 +12,7 @@ from molaudit.storage.cache import Cache
 
 from .inputs import Audit
 from .pricing import spent_before
+from .stored_replies import read_replies
 from .table import asked_of_cache, calls_of, plan_table
 
 if TYPE_CHECKING:
@@ -39,7 +40,10 @@ def outstanding(audit: Audit, cache: Cache, warn: Callable[[str], None]) -> Outs
     lost = cache.fold().lost
     if lost:
         warn(f"{lost} stored attempts could not be read and count as never made")
-    done = frozenset(cache.lookup(asked_of_cache(table))["key"].to_list())
+    stored = read_replies(table, cache)
+    if stored.unreadable:
+        warn(f"{stored.unreadable} stored replies are no answers by today's rules and are asked again")
+    done = stored.keys
     calls = calls_of(table)
     return Outstanding(table, calls.height, done, calls.filter(~pl.col("key").is_in(list(done))))
 

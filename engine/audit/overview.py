@@ -15,9 +15,11 @@ from molaudit.storage.segments import sessions
 
 from ..plan import BYTES_PER_TOKEN
 from ..plan_estimate import Estimate, ModelEstimate
+from ..scheduling.causes import count
 from ..terminal import inert
+from .stored_replies import StoredReplies, last_outcomes
 from .table import asked_of_cache, calls_of
-from .waiting import last_outcomes
+from .waiting import WAITING
 
 _ROOM_FOR_ALL = 80
 """Columns of a terminal that a plan's table needs; in a narrower one its numbers would be cut."""
@@ -128,12 +130,13 @@ def _usd(amount: float | None) -> str:
     return "unknown" if amount is None else f"{amount:,.2f}"
 
 
-def outcome_view(table: pl.DataFrame, cache: Cache, width: int) -> tuple[list[RenderableType], int]:
+def outcome_view(
+    table: pl.DataFrame, cache: Cache, stored: StoredReplies, width: int
+) -> tuple[list[RenderableType], int]:
     """How many calls of each model and effort are answered, how the others last ended; and the answered in all."""
-    asked = asked_of_cache(table)
-    usable = cache.lookup(asked).select("key", final=pl.col("outcome"))
-    met = calls_of(table).join(usable, on="key", how="left")
-    met = met.join(last_outcomes(cache, asked), on="key", how="left")
+    last = last_outcomes(cache, asked_of_cache(table), stored).select("key", last="lost")
+    usable = stored.answers.select("key", final="outcome")
+    met = calls_of(table).join(usable, on="key", how="left").join(last, on="key", how="left")
     state = pl.coalesce("final", "last", pl.lit("not asked"))
     place = [pl.col(name).cast(pl.String) for name in ("model", "effort")]
     counts = met.group_by(*place, state=state).len().sort("model", "effort", "state")
@@ -167,6 +170,15 @@ def progress_line(table: pl.DataFrame, answered: int) -> str:
     calls = calls_of(table).height
     left = calls - answered
     return f"{answered} of {calls} calls are done" + (f", {left} left" if left else "")
+
+
+def cause_lines(table: pl.DataFrame, cache: Cache, stored: StoredReplies) -> list[str]:
+    """Why calls have no answer yet: how they last ended, each sentence once with its number of calls."""
+    last = last_outcomes(cache, asked_of_cache(table), stored)
+    rows = (
+        last.filter(pl.col("lost") != WAITING).select("lost", "http_status", "reason", "message").iter_rows()
+    )
+    return [f"not answered: {cause}" for cause in count(rows)]
 
 
 def session_lines(cache: Cache) -> list[str]:

@@ -39,7 +39,8 @@ def spent_before(plan: Plan, cache: Cache, keys: pl.DataFrame) -> float:
     sent, and no reply came, or one that does not state its tokens.
     """
     attempts = cache.attempts(keys, _COUNTED)
-    no_work = pl.col("http_status").is_not_null() & pl.col("outcome").is_in(_FREE)
+    refused = pl.col("http_status").fill_null(0) >= 400
+    no_work = refused | (pl.col("http_status").is_not_null() & pl.col("outcome").is_in(_FREE))
     unsaid = attempts.filter(pl.col("cost_usd").is_null() & pl.col("sent") & ~no_work)
     spent = float(attempts["cost_usd"].sum())
     if unsaid.is_empty():

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+from ..models.outcomes import SECRET
 from ..models.records import Call, Response, TransportFailure
 
 MASK = "[key]"
@@ -18,6 +19,21 @@ _ESCAPED = re.compile(rb"\\u00([2-7][0-9a-fA-F])|\\(/)")
 """JSON's spellings of a character that a key may have; quote and backslash must stay as they are."""
 
 _KEPT = (b"22", b"5c", b"5C")
+
+_ELIDED = re.compile(
+    rb"([\w-]{0,40})(?:\*{2,}|\.{3,}|\\u2026|\xe2\x80\xa6|(?:\xe2\x80\xa2){2,})([\w-]{0,40})"
+)
+"""A text that was shortened in its middle, as providers quote keys: ``sk-ab****yz``."""
+
+_SHOWN = 3
+"""Characters of a key, at its two ends together, that make a shortened text one of it."""
+
+_START = 4096
+"""Bytes at the beginning of a reply in which an error within a success stands."""
+
+_HAS_ERROR = re.compile(rb'"error"\s*:\s*(?!null|\s)')
+
+_WORD = re.compile(rb"[\w-]{8,}")
 
 Send = Callable[[Call], Awaitable[Response | TransportFailure]]
 
@@ -49,6 +65,23 @@ class Redactor:
         masked = self._masked(plain)
         return found if masked is plain else masked
 
+    def error(self, body: bytes) -> bytes:
+        """The bytes of an error without keys and without parts of them: its ends as providers quote them, pieces of
+        eight characters or more, and what looks like another key."""
+        found = _ELIDED.sub(self._elided, self.body(body))
+        found = _WORD.sub(self._piece, found)
+        return SECRET.sub(MASK.encode(), found)
+
+    def _elided(self, found: re.Match[bytes]) -> bytes:
+        head, tail = found[1], found[2]
+        for _, key in self._keys:
+            if len(head) + len(tail) >= _SHOWN and key.startswith(head) and key.endswith(tail):
+                return MASK.encode()
+        return found[0]
+
+    def _piece(self, found: re.Match[bytes]) -> bytes:
+        return MASK.encode() if any(found[0] in key for _, key in self._keys) else found[0]
+
     def tree(self, value: Any) -> Any:
         """A JSON value without keys in its texts."""
         if isinstance(value, str):
@@ -65,7 +98,8 @@ class Redactor:
         async def guarded(call: Call) -> Response | TransportFailure:
             result = await send(call)
             if isinstance(result, Response):
-                body = self.body(result.body)
+                failed = result.status >= 400 or _HAS_ERROR.search(result.body, 0, _START) is not None
+                body = self.error(result.body) if failed else self.body(result.body)
                 if body is not result.body:
                     return replace(result, body=body)
             return result

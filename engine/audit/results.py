@@ -2,64 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from molaudit.storage import results
-from molaudit.storage.attempts import body_bytes
 from molaudit.storage.cache import Cache
 
 from ..api import Scores
 from ..errors import InputError
-from ..models.dialects.registry import dialect
-from ..models.records import Outcome, Response
+from ..models.records import Outcome
 from ..output import remove_scored, write_scores
 from ..studies.retrieval import score_frames
 from .inputs import Audit
+from .stored_replies import StoredReplies, last_outcomes, read_replies
 from .table import asked_of_cache, calls_of
-from .waiting import WAITING, last_outcomes
+from .waiting import WAITING
 
-ANSWER_SCHEMA: dict[str, pl.DataType] = {
-    "key": pl.String(),
-    "outcome": pl.String(),
-    "answer": pl.String(),
-    "reasoning_tokens": pl.Int64(),
-    "returned_model": pl.String(),
-    "provider": pl.String(),
-}
-_BATCH = 4_000
 _REHEARSED = 60
-
-
-def read_answers(table: pl.DataFrame, cache: Cache) -> pl.DataFrame:
-    """Return one row a stored answer, decoded from its reply; see `ANSWER_SCHEMA`."""
-    how = table.select("key", pl.col("dialect").cast(pl.String), "max_output_tokens")
-    how = how.unique("key", maintain_order=True)
-    parts = [pl.DataFrame(schema=ANSWER_SCHEMA)]
-    for frame in cache.answers(asked_of_cache(table)):
-        for batch in frame.iter_slices(_BATCH):
-            rows = list(_decoded(batch.join(how, on="key", how="left", maintain_order="left")))
-            parts.append(pl.DataFrame(rows, schema=ANSWER_SCHEMA, orient="row"))
-    return pl.concat(parts)
-
-
-def _decoded(batch: pl.DataFrame) -> Iterator[tuple[object, ...]]:
-    columns = (
-        "key",
-        "dialect",
-        "max_output_tokens",
-        "http_status",
-        "body",
-        "body_base64",
-        "reasoning_tokens",
-    )
-    for key, name, limit, status, body, coded, tokens in batch.select(columns).iter_rows():
-        response = Response(status or 0, {}, body_bytes(body, coded) or b"")
-        decoded = dialect(name).decode(response, max_output_tokens=limit)
-        yield key, decoded.outcome.value, decoded.text, tokens, decoded.returned_model, decoded.provider
 
 
 def attempts_table(table: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
@@ -73,7 +35,7 @@ def attempts_table(table: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
         *("session", "attempt", "outcome", "http_status", "reason"),
         (pl.col("input_tokens") + pl.col("output_tokens")).alias("tokens"),
         *("input_tokens", "output_tokens", "reasoning_tokens", "cost_usd"),
-        *("latency_s", "started_at", "returned_model", "provider"),
+        *("latency_s", "started_at", "returned_model", "provider", "message", "finish", "flags"),
     ).sort("started_at", "key", "attempt")
 
 
@@ -111,10 +73,11 @@ def _study_tasks(audit: Audit, met: pl.DataFrame) -> tuple[dict[str, pl.DataFram
 
 def _met(table: pl.DataFrame, cache: Cache) -> pl.DataFrame:
     """The plan's rows with the answers that are stored, and how the others ended."""
-    read = read_answers(table, cache)
+    stored = read_replies(table, cache)
+    read = stored.answers
     if read.is_empty():
         raise InputError("no call of this audit has been answered yet; nothing can be scored")
-    lost = _last_outcomes(table, cache, read)
+    lost = _last_outcomes(table, cache, stored)
     met = table.join(read, on="key", how="left", maintain_order="left")
     return met.join(lost, on="key", how="left", maintain_order="left")
 
@@ -189,14 +152,14 @@ def _settings_of(audit: Audit) -> dict[str, Any]:
     return dict(audit.settings.model_dump(mode="json", by_alias=True))
 
 
-def _last_outcomes(table: pl.DataFrame, cache: Cache, read: pl.DataFrame) -> pl.DataFrame:
+def _last_outcomes(table: pl.DataFrame, cache: Cache, stored: StoredReplies) -> pl.DataFrame:
     """How the calls ended that have no usable answer."""
-    missing = table.join(read.select("key"), on="key", how="anti")
+    missing = table.join(stored.answers.select("key"), on="key", how="anti")
     if missing.is_empty():
         return pl.DataFrame(schema={"key": pl.String, "lost": pl.String})
-    last = last_outcomes(cache, asked_of_cache(missing))
+    last = last_outcomes(cache, asked_of_cache(missing), stored)
     # A call that waits for its next attempt has not been asked to the end, whatever became of the one before.
-    return last.select("key", lost=pl.col("last").replace(WAITING, "not_asked"))
+    return last.select("key", pl.col("lost").replace(WAITING, "not_asked"))
 
 
 def _mixtures(met: pl.DataFrame) -> list[str]:

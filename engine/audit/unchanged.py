@@ -39,6 +39,9 @@ TRANSPORT = (
     "in_flight",
     "pool",
     "timeouts",
+    "api_key_header",
+    "proxy",
+    "insecure",
 )
 
 _ROOMS = ("engine", "kernels", "storage")

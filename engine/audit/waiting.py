@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from molaudit.storage.cache import Cache
@@ -19,16 +21,21 @@ _REPEATED = [
 _MOST = RetryPolicy().max_attempts
 
 
-def last_outcomes(cache: Cache, asked: pl.DataFrame) -> pl.DataFrame:
-    """How the last attempt of each key ended, and `WAITING` where a living run will make another.
+def waiting(attempts: pl.DataFrame, living: Sequence[str]) -> pl.DataFrame:
+    """Which calls a living run will attempt again.
+
+    Parameters
+    ----------
+    attempts
+        Stored attempts, in the order in which they were made.
+    living
+        The sessions of living runs, looked up before the attempts: a run that ends meanwhile has at worst a call too
+        many waiting.
 
     Returns
     -------
-    ``key`` and ``last``, a row for each key that has been attempted.
+    ``key`` and ``waits``, a row for each key that has been attempted.
     """
-    # Before the attempts are read: a run that ends meanwhile has at worst a call too many waiting.
-    living = [one.name for one in sessions(cache.place.journal) if one.state == "live"]
-    attempts = cache.attempts(asked).sort("started_at")
     last = attempts.group_by("key", maintain_order=True).agg(
         last=pl.col("outcome").last(),
         session=pl.col("session").last(),
@@ -36,4 +43,9 @@ def last_outcomes(cache: Cache, asked: pl.DataFrame) -> pl.DataFrame:
         failures=(~pl.col("outcome").is_in(["throttled", "quota"]) & pl.col("session").is_in(living)).sum(),
     )
     waits = pl.col("session").is_in(living) & pl.col("last").is_in(_REPEATED) & (pl.col("failures") < _MOST)
-    return last.select("key", last=pl.when(waits).then(pl.lit(WAITING)).otherwise("last"))
+    return last.select("key", waits=waits)
+
+
+def living_sessions(cache: Cache) -> list[str]:
+    """The sessions that runs are writing now."""
+    return [one.name for one in sessions(cache.place.journal) if one.state == "live"]

@@ -14,20 +14,22 @@ def run(_args: argparse.Namespace) -> int:
     """Read, show."""
     from rich.console import Console
 
-    from molaudit.storage import benchmarks
-
+    from ..benchmarks import BENCHMARKS
     from ..terminal import tell
 
     console = Console()
-    for name in benchmarks.names():
-        one = benchmarks.embedded(name)
+    for one in BENCHMARKS:
+        labels = one.load()
         unit = one.unit or "no unit"
         tell(
-            console, f"{one.name}: {one.property}, {unit}, {one.kind}, {one.frame.height:,} molecules", "bold"
+            console,
+            f"{one.name}: {one.property}, {unit}, {one.kind}, {labels.frame.height:,} molecules",
+            "bold",
         )
         tell(console, f"    {one.source}")
         tell(
-            console, f"    {one.licence}; {one.without_structure:,} more values left out, without a structure"
+            console,
+            f"    {one.licence}; {labels.without_structure:,} more values left out, without a structure",
         )
     tell(
         console,

@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+BASE_RESP = "base_resp"
+"""What stands before MiniMax's codes, whose numbers mean other things elsewhere."""
+
 
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
@@ -30,6 +33,8 @@ def read(body: object) -> ErrorBody:
         return ErrorBody((), re.sub(r"<[^<>]{0,300}>|\s+", " ", body[:4000]).strip(), None, {})
     if not isinstance(body, dict):
         return ErrorBody((), "", None, {})
+    if not body.get("error") and "base_resp" in body:
+        body = {"error": within(body) or body}
     nested = body.get("error")
     fields: Mapping[str, Any] = nested if isinstance(nested, dict) else body
     words: list[str] = []
@@ -44,6 +49,22 @@ def read(body: object) -> ErrorBody:
     return ErrorBody(tuple(words), _sentence(fields, nested)[:8000], number, fields)
 
 
+def within(body: Mapping[str, Any]) -> object:
+    """The error that a body carries whatever its status says; None if it carries none.
+
+    It stands in ``error``, in ``type: error`` alone, or, with MiniMax, in a ``base_resp`` whose code is not 0.
+    """
+    if body.get("error"):
+        return body["error"]
+    if body.get("type") == "error":
+        return {"type": "api_error"}
+    base = body.get("base_resp")
+    code = base.get("status_code") if isinstance(base, dict) else None
+    if isinstance(base, dict) and type(code) is int and code != 0:
+        return {"code": f"{BASE_RESP} {code}", "message": base.get("status_msg")}
+    return None
+
+
 def _words(fields: Mapping[str, Any]) -> list[object]:
     """Codes and types in the order of how specific they are."""
     values: list[object] = [fields.get("code")]
@@ -54,12 +75,12 @@ def _words(fields: Mapping[str, Any]) -> list[object]:
     for detail in details if isinstance(details, list) else [details]:
         if isinstance(detail, dict):
             values += [detail.get("reason"), detail.get("error_code")]
-    values += [fields.get("type"), fields.get("status")]
+    values += [fields.get("type"), fields.get("status"), fields.get("error_type")]
     return values
 
 
 def _sentence(fields: Mapping[str, Any], nested: object) -> str:
-    for value in (fields.get("message"), nested, fields.get("detail")):
+    for value in (fields.get("message"), nested, fields.get("detail"), fields.get("msg")):
         if isinstance(value, str):
             return value
     for item in fields["detail"] if isinstance(fields.get("detail"), list) else []:

@@ -223,6 +223,9 @@ def _from_body(body: object, base: float | None) -> float | None:
         wait = duration(value, base)
         if wait is not None:
             return wait
+    estimated = body.get("estimated_time")  # seconds until a model is loaded
+    if isinstance(estimated, int | float) and not isinstance(estimated, bool):
+        return duration(estimated, None)
     message = error.get("message", nested)
     return _from_sentence(message) if isinstance(message, str) else None
 

@@ -12,76 +12,37 @@ from typing import Any
 
 from . import error_bodies, hints
 from .error_bodies import ErrorBody
+from .error_words import (
+    CONTENT_TEXT,
+    CONTENT_WORDS,
+    CONTEXT_TEXT,
+    CRASH_TEXT,
+    ENDPOINT_TEXT,
+    KEY_TEXT,
+    KEY_WORDS,
+    LOADING_TEXT,
+    QUOTA_TEXT,
+    QUOTA_WORDS,
+    TOO_LARGE_TEXT,
+    WORD_STATUS,
+)
 from .records import Decoded, Outcome, Usage
 
-QUOTA_WORDS = frozenset(
-    {
-        "insufficient_quota",
-        "credit_balance_exhausted",
-        "organization_spend_limit_exceeded",
-        "project_spend_limit_exceeded",
-        "organization_usage_limit_exceeded",
-        "billing_not_active",
-        "billing_hard_limit_reached",
-        "billing_error",
-        "enforced_spend_limit_reached",
-        "payment_required",
-    }
-)
-_QUOTA_TEXT = re.compile(
-    r"credit balance is too low|insufficient (?:account )?(?:balance|credits)|used all available credits"
-    r"|reached your specified api usage limits|credits are depleted|limit: 0(?![\d.]*\d)|per-day",
-    re.IGNORECASE,
-)
-_KEY_WORDS = frozenset(
-    {"invalid_api_key", "api_key_invalid", "authentication_error", "authentication", "unauthenticated"}
-)
-_KEY_TEXT = re.compile(
-    r"api[ _-]?key (?:is )?(?:not valid|invalid)|(?:incorrect|invalid|no) (?:x-)?api[ _-]?key", re.IGNORECASE
-)
-_CONTENT_WORDS = frozenset(
-    {
-        "invalid_prompt",
-        "content_policy_violation",
-        "cyber_policy",
-        "content_filter",
-        "responsibleaipolicyviolation",
-        "refusal",
-    }
-)
-_CONTEXT_TEXT = re.compile(
-    r"maximum context length|context_length|prompt is too long|input token count exceeds|exceed_context_size"
-    r"|context (?:window|size) (?:is )?exceeded|exceeds the (?:available |maximum )?context",
-    re.IGNORECASE,
-)
-_ENDPOINT_TEXT = re.compile(r"(?:unexpected|unknown|no such) (?:endpoint|route|path)", re.IGNORECASE)
+LOADING = "loading"
+"""The reason of an overload that is a server loading its model: nothing was tried, so no attempt is used up."""
 
-# Words that stand for a status where HTTP says 200 or the number is missing; matched as a part of the word.
-_WORD_STATUS = (
-    ("rate_limit", 429),
-    ("rate limit", 429),
-    ("too_many_requests", 429),
-    ("resource_exhausted", 429),
-    ("slow_down", 429),
-    ("overloaded", 503),
-    ("unavailable", 503),
-    ("capacity_exceeded", 503),
-    ("insufficient_system_resource", 503),
-    ("timeout", 504),
-    ("deadline_exceeded", 504),
-    ("not_found", 404),
-    ("permission", 403),
-    ("context_length", 400),
-    ("exceed_context_size", 400),
-    ("invalid_request", 400),
-    ("invalid_argument", 400),
-)
+TOO_LARGE = "too_large"
 
 # Rejections by status; every other 4xx is a bad request.
-_REJECTED = {401: "auth", 403: "permission", 404: "not_found", 413: "too_large"}
+_REJECTED = {401: "auth", 403: "permission", 404: "not_found", 413: TOO_LARGE}
 _BY_STATUS = {
     408: Outcome.TIMED_OUT,
+    409: Outcome.FAILED,
+    424: Outcome.FAILED,
+    425: Outcome.FAILED,
     429: Outcome.THROTTLED,
+    498: Outcome.OVERLOADED,
+    499: Outcome.FAILED,
     503: Outcome.OVERLOADED,
     504: Outcome.TIMED_OUT,
     524: Outcome.TIMED_OUT,
@@ -98,19 +59,23 @@ RETRIED = frozenset(
     }
 )
 
-# Keys that a provider quotes back at us must not travel further in a message.
-_SECRET = re.compile(
-    r"(?:sk|xai|gsk|rk|pk)-[\w*.-]{6,}|AIza[\w-]{10,}|(?:key|token)=[^\s&\"']{4,}|Bearer\s+[\w.*-]{6,}",
-    re.ASCII,
-)
+_SECRET = r"(?:sk|xai|gsk|rk|pk)-[\w*.-]{6,}|AIza[\w-]{10,}|(?:key|token)=[^\s&\"']{4,}|Bearer\s+[\w.*-]{6,}"
+SECRET = re.compile(_SECRET.encode())
+"""Keys in the form of known providers: what one quotes back at us must not travel further."""
+
+_SECRET_TEXT = re.compile(_SECRET, re.ASCII)
 _MESSAGE_CHARACTERS = 500
+
+# Sentences about a balance or a block are believed under these only: elsewhere they are about the server's own state.
+_QUOTA_STATUSES = frozenset({400, 403, 412, 429})
+_CONTENT_STATUSES = frozenset({400, 403, 422, 451, 500})
 
 
 def cleaned(text: object) -> str | None:
     """A provider's sentence fit for a report: at most 500 characters, keys masked, encodable; None if empty."""
     if not isinstance(text, str) or not text.strip():
         return None
-    masked = _SECRET.sub("[key]", text[: 4 * _MESSAGE_CHARACTERS].strip())[:_MESSAGE_CHARACTERS]
+    masked = _SECRET_TEXT.sub("[key]", text[: 4 * _MESSAGE_CHARACTERS].strip())[:_MESSAGE_CHARACTERS]
     return masked.encode("utf-8", "replace").decode()
 
 
@@ -154,6 +119,11 @@ def classify(
     message = error.message
     if word and kind and word.lower() not in message.lower():
         message = f"{word}: {message}" if message else word
+    fit = never_fits(message) if kind == TOO_LARGE else None
+    if fit is not None:
+        message = (
+            f"one request takes {fit[1]:,} of a limit of {fit[0]:,}: lower max_output_tokens ({message})"
+        )
     return Decoded(
         outcome=outcome,
         text=text,
@@ -181,19 +151,32 @@ def _meaning(status: int, headers: Mapping[str, str], error: ErrorBody) -> tuple
         return Outcome.QUOTA, None
     if status == 402:
         return Outcome.THROTTLED, None
-    if status == 401 or (status == 400 and (words & _KEY_WORDS or _KEY_TEXT.search(error.message))):
+    if status == 401 or (status == 400 and (words & KEY_WORDS or KEY_TEXT.search(error.message))):
         return Outcome.REJECTED, "auth"
-    if status < 500 and status != 429 and _is_content(error, words):
+    if _is_content(status, error, words):
         return Outcome.FILTERED, None
-    if status in {400, 413, 422} and _CONTEXT_TEXT.search(" ".join((*error.words, error.message))):
+    if status in {400, 413, 422} and CONTEXT_TEXT.search(" ".join((*error.words, error.message))):
         return Outcome.REJECTED, "context_length"
+    if status == 429 and never_fits(error.message) is not None:
+        return Outcome.REJECTED, TOO_LARGE
+    if status in {500, 503} and LOADING_TEXT.search(error.message):
+        return Outcome.OVERLOADED, LOADING
     if status in _BY_STATUS:
         return _BY_STATUS[status], None
-    if status >= 500:
+    if status >= 500 or (status in {400, 404, 422} and CRASH_TEXT.search(error.message)):
         return Outcome.FAILED, None
     if 300 <= status < 400:
         return Outcome.REJECTED, "redirect"
     return Outcome.REJECTED, _REJECTED.get(status, "bad_request")
+
+
+def never_fits(message: str) -> tuple[int, int] | None:
+    """The limit and what one request takes of it, where a message says both and the request is the larger."""
+    found = TOO_LARGE_TEXT.search(message)
+    if not found:
+        return None
+    limit, requested = (int(number.replace(",", "") or "0") for number in found.groups())
+    return (limit, requested) if 0 < limit < requested else None
 
 
 def _effective_status(status: int, error: ErrorBody, words: set[str]) -> int:
@@ -203,13 +186,13 @@ def _effective_status(status: int, error: ErrorBody, words: set[str]) -> int:
         return error.number
     if words & QUOTA_WORDS:
         return 429
-    if words & _KEY_WORDS:
+    if words & KEY_WORDS:
         return 401
-    if words & _CONTENT_WORDS:
+    if words & CONTENT_WORDS:
         return 400
-    if _ENDPOINT_TEXT.search(error.message):
+    if ENDPOINT_TEXT.search(error.message):
         return 404
-    for part, meant in _WORD_STATUS:
+    for part, meant in WORD_STATUS:
         if any(part in word for word in words):
             return meant
     return 500
@@ -220,11 +203,11 @@ def _is_quota(status: int, headers: Mapping[str, str], error: ErrorBody, words: 
         return False
     if words & QUOTA_WORDS or status == 402:
         return True
-    if status not in {400, 403, 429}:
+    if status not in _QUOTA_STATUSES:
         return False
     if status == 429 and (headers.get("x-ratelimit-limit-req-minute") or "").strip() == "0":
         return True
-    return bool(_QUOTA_TEXT.search(error.message)) or any(
+    return bool(QUOTA_TEXT.search(error.message)) or any(
         _used_up(one) for one in error_bodies.violations(error)
     )
 
@@ -235,6 +218,10 @@ def _used_up(violation: Mapping[str, Any]) -> bool:
     return (isinstance(name, str) and "PerDay" in name) or value in ("0", 0)
 
 
-def _is_content(error: ErrorBody, words: set[str]) -> bool:
+def _is_content(status: int, error: ErrorBody, words: set[str]) -> bool:
+    if status == 429 or status > 500:
+        return False
     metadata = error.fields.get("metadata")
-    return bool(words & _CONTENT_WORDS) or (isinstance(metadata, dict) and bool(metadata.get("reasons")))
+    if words & CONTENT_WORDS or (isinstance(metadata, dict) and bool(metadata.get("reasons"))):
+        return True
+    return status in _CONTENT_STATUSES and bool(CONTENT_TEXT.search(error.message))

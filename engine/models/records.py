@@ -64,7 +64,11 @@ PAID_FOR = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One account at one address. Its ``pool`` names the limits that it shares with other endpoints."""
+    """One account at one address. Its ``pool`` names the limits that it shares with other endpoints.
+
+    ``api_key_header`` is the header of the key where it is not the dialect's; without ``proxy`` no proxy of the
+    environment is used.
+    """
 
     name: str
     dialect: str
@@ -73,6 +77,8 @@ class Endpoint:
     pool: str
     api_key_env: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    api_key_header: str | None = None
+    proxy: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +116,17 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class TransportFailure:
-    """No HTTP reply. ``sent`` is False only when it is certain that the provider saw nothing."""
+    """No HTTP reply that can be used. ``sent`` is False only when it is certain that the provider saw nothing.
+
+    ``message`` says it in a sentence, ``size`` is that of a reply in bytes which was not kept.
+    """
 
     outcome: Outcome
     reason: str
     sent: bool
+    message: str | None = field(default=None, compare=False)
+    size: int | None = field(default=None, compare=False)
+    retryable: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,11 @@ transport opens and lives in request headers only.
 from __future__ import annotations
 
 import asyncio
-import errno
-import ipaddress
 import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, NoReturn
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import anyio
@@ -24,7 +21,9 @@ from httpx_aiohttp import AiohttpTransport
 from yarl import URL
 
 from ..errors import SettingsError
+from .proxies import proxy_for
 from .records import Call, Endpoint, Outcome, Response, TransportFailure
+from .wire_errors import classify
 
 BODY_LIMIT = 32 * 1024 * 1024
 """Bytes. A reply of a language model has thousands; this much is a fault or an attack."""
@@ -38,37 +37,6 @@ _IDLE_S = 30.0
 Authorise = Callable[[str, str | None], Mapping[str, str]]
 """From a dialect's name and a key to the headers that carry the key."""
 
-_SENT: tuple[tuple[type[BaseException], Outcome, str], ...] = (
-    (aiohttp.SocketTimeoutError, Outcome.TIMED_OUT, "read_timeout"),
-    (aiohttp.ServerDisconnectedError, Outcome.FAILED, "disconnected"),
-    (aiohttp.ClientPayloadError, Outcome.FAILED, "body_cut_short"),
-    (aiohttp.ClientOSError, Outcome.FAILED, "reset"),
-    (aiohttp.ClientResponseError, Outcome.FAILED, "not_http"),
-    (httpx.DecodingError, Outcome.MALFORMED, "content_encoding"),
-    (OSError, Outcome.FAILED, "reset"),
-)
-"""After the hand-over: the provider may have worked, and may bill. First match counts."""
-
-_NOT_SENT: tuple[tuple[type[BaseException], str], ...] = (
-    (aiohttp.ClientConnectorDNSError, "dns"),
-    (aiohttp.ClientConnectorSSLError, "tls"),
-    (aiohttp.ClientConnectorCertificateError, "certificate"),
-    (aiohttp.ClientProxyConnectionError, "proxy"),
-    (aiohttp.ClientHttpProxyError, "proxy"),
-    (aiohttp.ConnectionTimeoutError, "connect_timeout"),
-    (aiohttp.InvalidURL, "url"),
-)
-"""Before it: the provider saw nothing. First match counts."""
-
-_ERRNOS = {
-    errno.ECONNREFUSED: "refused",
-    errno.EMFILE: "descriptors",
-    errno.ENFILE: "descriptors",
-    errno.ENETUNREACH: "no_route",
-    errno.EHOSTUNREACH: "no_route",
-    errno.EADDRNOTAVAIL: "no_local_port",
-}
-
 _OPENED_AT_ONCE = 20
 _OPENING_PAUSE_S = 0.004
 """Some 2,000 connections a second are opened ahead of need: a server's queue of new ones holds 100 or more."""
@@ -80,13 +48,15 @@ _KEEP_ALIVE = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
 class Wire:
     """An endpoint ready for requests. It holds the key, so it shows nothing and cannot be copied to disk."""
 
-    __slots__ = ("_base", "_extensions", "_headers", "_paths", "_transport")
+    __slots__ = ("_base", "_extensions", "_headers", "_paths", "_query", "_transport", "address")
 
     def __init__(
         self, base_url: str, headers: Mapping[str, str], transport: AiohttpTransport, connect_s: float
     ) -> None:
         self._extensions = {"timeout": {"connect": connect_s, "pool": connect_s}}
-        self._base = base_url.rstrip("/")
+        base, mark, query = base_url.partition("?")
+        self._base, self._query = base.rstrip("/"), mark + query
+        self.address = self._base
         self._headers = httpx.Headers(headers)
         self._paths: dict[str, httpx.URL] = {}
         self._transport = transport
@@ -101,7 +71,7 @@ class Wire:
         """Send, and return when the response headers are there."""
         url = self._paths.get(path)
         if url is None:
-            url = self._paths[path] = httpx.URL(self._base + path)
+            url = self._paths[path] = httpx.URL(self._base + path + self._query)
         request = httpx.Request("POST", url, headers=self._headers, content=body, extensions=self._extensions)
         return await self._transport.handle_async_request(request)
 
@@ -166,9 +136,9 @@ class Transport:
             "accept-encoding": "gzip, deflate",
             "user-agent": "molaudit",
             **endpoint.headers,
-            **authorise(endpoint.dialect, _key(endpoint)),
+            **_key_headers(endpoint, authorise),
         }
-        return Wire(endpoint.base_url, headers, self._way(proxy_for(endpoint.base_url)), connect_s)
+        return Wire(endpoint.base_url, headers, self._way(_proxy(endpoint)), connect_s)
 
     def sender(
         self,
@@ -208,7 +178,7 @@ class Transport:
         since whoever needs a connection will be told. Through a proxy none are opened.
         """
         session = self._session
-        if session is None or session.connector is None or proxy_for(endpoint.base_url) is not None:
+        if session is None or session.connector is None or _proxy(endpoint) is not None:
             return
         connector, url = session.connector, URL(endpoint.base_url)
         opened: list[aiohttp.connector.Connection] = []
@@ -240,17 +210,17 @@ class Transport:
             finally:
                 await response.stream.aclose()  # type: ignore[union-attr]
         except (httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, OSError, ValueError) as error:
-            return classify(error)
-        if content is None:
-            return TransportFailure(Outcome.FAILED, "body_too_large", True)
+            return classify(error, wire.address)
+        if isinstance(content, int):
+            return _too_large(response, content, self._body_limit)
         # Not headers.items(), which guesses an encoding per header: 0.05 ms a call.
         headers = {
             name.decode("latin-1").lower(): text.decode("latin-1") for name, text in response.headers.raw
         }
         return Response(response.status_code, headers, content)
 
-    async def _read(self, response: httpx.Response) -> bytes | None:
-        """The whole body, decoded; None when it is larger than the limit."""
+    async def _read(self, response: httpx.Response) -> bytes | int:
+        """The whole body, decoded; the bytes seen of it when it is larger than the limit."""
         encoded = any(name.lower() == b"content-encoding" for name, _ in response.headers.raw)
         chunks: list[bytes] = []
         size = 0
@@ -258,7 +228,7 @@ class Transport:
         async for chunk in stream:
             size += len(chunk)
             if size > self._body_limit:
-                return None
+                return size
             chunks.append(chunk)
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
@@ -272,38 +242,23 @@ class Transport:
         return self._ways[proxy]
 
 
-def classify(error: Exception) -> TransportFailure:
-    """What a failed request means, by the exception that httpx's name hides.
-
-    The aiohttp transport reports a refused connection, a failed name look-up and a reset before the reply all as
-    ``ConnectTimeout``; whether a repeat could be paid twice stands in its cause. Only our words leave here: the
-    exceptions' own texts may quote addresses with credentials.
-    """
-    hidden = isinstance(error, httpx.TransportError | httpx.TimeoutException) and error.__cause__ is not None
-    cause = error.__cause__ if hidden else error
-    for kind, reason in _NOT_SENT:
-        if isinstance(cause, kind):
-            return TransportFailure(Outcome.UNREACHABLE, reason, False)
-    if isinstance(cause, aiohttp.ClientConnectorError):
-        return TransportFailure(
-            Outcome.UNREACHABLE, _ERRNOS.get(cause.os_error.errno or 0, "connection"), False
-        )
-    if isinstance(cause, OSError) and _ERRNOS.get(cause.errno or 0) == "descriptors":
-        return TransportFailure(Outcome.UNREACHABLE, "descriptors", False)
-    for kind, outcome, reason in _SENT:
-        if isinstance(cause, kind):
-            return TransportFailure(outcome, reason, True)
-    return TransportFailure(Outcome.FAILED, type(cause).__name__, True)
+def _too_large(response: httpx.Response, seen: int, limit: int) -> TransportFailure:
+    """A reply that no model gives; asking again would bring it again."""
+    declared = response.headers.get("content-length", "")
+    size = max(seen, int(declared)) if declared.isascii() and declared.isdigit() else seen
+    told = f"the reply has {size:,} bytes or more, above the limit of {limit:,}, and was not kept"
+    return TransportFailure(Outcome.FAILED, "body_too_large", True, told, size, retryable=False)
 
 
-def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for an address; never one for this machine."""
-    parts = httpx.URL(url)
-    if _is_loopback(parts.host) or proxy_bypass(parts.host):
-        return None
-    proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    return None if not proxy else proxy if "://" in proxy else f"http://{proxy}"
+def _proxy(endpoint: Endpoint) -> str | None:
+    return proxy_for(endpoint.base_url) if endpoint.proxy else None
+
+
+def _key_headers(endpoint: Endpoint, authorise: Authorise) -> Mapping[str, str]:
+    key = _key(endpoint)
+    if endpoint.api_key_header is None or key is None:
+        return authorise(endpoint.dialect, key)
+    return {endpoint.api_key_header: f"Bearer {key}" if endpoint.api_key_header == "authorization" else key}
 
 
 def _key(endpoint: Endpoint) -> str | None:
@@ -320,15 +275,6 @@ def _key(endpoint: Endpoint) -> str | None:
             "it holds characters that no header may hold"
         )
     return key
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _open_socket(info: tuple[Any, ...]) -> socket.socket:

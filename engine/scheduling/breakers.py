@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..models.records import Call, Outcome
@@ -17,11 +18,14 @@ _WHOLE_MODEL = frozenset({401, 403, 404})
 """Statuses that speak of the account or the model and not of what was asked: no effort of the model can succeed."""
 
 
+_WIDTH = {"cell": 0, "effort": 1, "model": 2, "endpoint": 3}
+
+
 @dataclass(frozen=True, slots=True)
 class Stopped:
     """A part of the plan that was given up, in the provider's words.
 
-    ``scope`` is "cell", "effort" or "model", ``name`` says which.
+    ``scope`` is "cell", "effort", "model" or "endpoint", ``name`` says which; ``calls`` ended so before it.
     """
 
     scope: str
@@ -30,6 +34,7 @@ class Stopped:
     http_status: int | None
     reason: str | None
     message: str | None
+    calls: int = 1
 
 
 @dataclass(slots=True)
@@ -59,7 +64,11 @@ class Breaker:
 
     def holds(self, call: Call) -> bool:
         """Whether the call belongs to a stopped scope."""
-        return bool(self.stopped) and any(scope in self.stopped for scope in _scopes(call))
+        if not self.stopped:
+            return False
+        return ("endpoint", call.endpoint) in self.stopped or any(
+            scope in self.stopped for scope in _scopes(call)
+        )
 
     def succeed(self, call: Call) -> None:
         """The provider gave a reply of its own making."""
@@ -92,9 +101,39 @@ class Breaker:
             passing = streak.answered and outcome not in _LASTING and now - streak.since < self._outage_s
             if streak.length >= needed and not passing and scope not in self.stopped:
                 name = " / ".join(scope[2:])
-                self.stopped[scope] = Stopped(scope[0], name, outcome, status, reason, message)
+                self.stopped[scope] = Stopped(scope[0], name, outcome, status, reason, message, streak.length)
                 stopped.append(self.stopped[scope])
         return stopped
+
+    def condemn(self, call: Call, outcome: Outcome, reason: str | None, message: str | None) -> list[Stopped]:
+        """Nobody has ever replied at the call's endpoint: give it up, with everything that would be asked there."""
+        scope = ("endpoint", call.endpoint)
+        if scope in self.stopped:
+            return []
+        self.stopped[scope] = Stopped("endpoint", call.endpoint, outcome, None, reason, message)
+        return [self.stopped[scope]]
+
+
+def widest(stops: Iterable[Stopped]) -> list[Stopped]:
+    """Those of the stopped scopes that lie within no other: a model's efforts and cells go without saying."""
+    found = list(stops)
+    return [
+        one
+        for one in found
+        if not any(
+            other is not one and _WIDTH[other.scope] > _WIDTH[one.scope] and _within(one, other)
+            for other in found
+        )
+    ]
+
+
+def _within(one: Stopped, other: Stopped) -> bool:
+    if other.scope == "endpoint":
+        return True
+    if other.scope == "effort" and one.scope == "cell":
+        model, _, effort = other.name.rpartition(" / ")
+        return one.name.startswith(f"{model} / ") and one.name.endswith(f" / {effort}")
+    return one.name.startswith(f"{other.name} / ")
 
 
 def _scopes(call: Call) -> tuple[tuple[str, ...], ...]:

@@ -7,16 +7,18 @@ from collections import Counter
 from collections.abc import Callable
 from random import Random
 
+from ..models.outcomes import LOADING
 from ..models.records import PAID_FOR, Outcome
 from .attempts import AttemptRecord
-from .breakers import Breaker
+from .breakers import Breaker, widest
 from .budgets import Budget
+from .causes import Causes
 from .headers import read_state
 from .intake import Intake
 from .lanes import Job
 from .progress import Progress
 from .retries import ACTIONS, Action, RetryPolicy
-from .verdicts import INTERNAL, INTERRUPTED, Verdict, decide
+from .verdicts import DESCRIPTORS, INTERNAL, INTERRUPTED, Verdict, decide
 from .workers import Pool
 
 Record = Callable[[AttemptRecord], None]
@@ -41,6 +43,7 @@ class Ledger:
         progress: Progress,
     ) -> None:
         self.outcomes: Counter[Outcome] = Counter()
+        self.causes = Causes()
         self.attempts = 0
         self.internal_errors = 0
         self.tracebacks: list[str] = []
@@ -78,7 +81,7 @@ class Ledger:
             job.lane.progress.skipped += job.copies
             intake.leave(job)
         elif action is Action.RETRY:
-            wait = self._policy.backoff(job.failures + job.unreached, decoded.retry_after_s, self._random)
+            wait = self._policy.backoff(job.failures + job.unreached, verdict.wait_s, self._random)
             pool.retry(job, now + wait)
         else:
             pool.requeue(job)
@@ -89,36 +92,43 @@ class Ledger:
     def _next_action(self, pool: Pool, job: Job, verdict: Verdict, now: float) -> Action:
         decoded, policy = verdict.decoded, self._policy
         elapsed = now - (job.first_at if job.first_at is not None else now)
-        away = not verdict.sent and job.call.endpoint in pool.replied
-        if away and policy.max_attempts > 1 and elapsed < policy.unreachable_s:
+        patience = self._patience(pool, job, verdict)
+        if patience > 0 and policy.max_attempts > 1 and elapsed < patience:
             job.unreached += 1
-            self._say_away(pool, job, decoded.reason)
+            self._say_away(pool, job, decoded.message or decoded.reason, patience)
             return Action.RETRY
+        if self._is_nowhere(pool, job, verdict):
+            self._say_away(pool, job, decoded.message or decoded.reason, policy.first_contact_s)
+            if elapsed >= policy.first_contact_s:
+                return Action.FINISH
         costs = decoded.outcome is not Outcome.THROTTLED or policy.throttles_cost
         job.failures += costs and ACTIONS[decoded.outcome] is not Action.FINISH
         job.empties += decoded.outcome is Outcome.EMPTY
         return decide(verdict, policy, failures=job.failures, empties=job.empties, elapsed_s=elapsed)
 
+    def _patience(self, pool: Pool, job: Job, verdict: Verdict) -> float:
+        """Seconds for which a call is repeated at no cost of attempts: the endpoint is away, or loads its model."""
+        if verdict.decoded.reason == LOADING:
+            return self._policy.loading_s
+        away = not verdict.sent and job.call.endpoint in pool.replied
+        return self._policy.unreachable_s if away else 0.0
+
+    def _is_nowhere(self, pool: Pool, job: Job, verdict: Verdict) -> bool:
+        """Whether the attempt did not reach an endpoint that has never replied."""
+        lost = not verdict.sent and verdict.decoded.outcome is Outcome.UNREACHABLE
+        return lost and verdict.decoded.reason != DESCRIPTORS and job.call.endpoint not in pool.replied
+
     def _write(self, job: Job, verdict: Verdict, started_at: float, now: float, *, final: bool) -> bool:
-        decoded, response = verdict.decoded, verdict.response
         attempt = AttemptRecord(
             call=job.call,
             attempt=job.attempts,
             started_at=started_at,
             latency_s=now - job.started_at,
-            outcome=decoded.outcome,
-            http_status=None if response is None else response.status,
-            reason=decoded.reason,
-            message=decoded.message,
-            body=None if response is None else response.body,
-            usage=decoded.usage,
-            finish=decoded.finish,
-            returned_model=decoded.returned_model,
-            provider=decoded.provider,
-            retry_after_s=decoded.retry_after_s,
-            flags=decoded.flags,
+            decoded=verdict.decoded,
+            response=verdict.response,
             sent=verdict.sent,
             final=final,
+            size=verdict.size,
         )
         self.attempts += 1
         try:
@@ -149,11 +159,12 @@ class Ledger:
         lane.progress.running -= 1
         used = verdict.tokens_used
         if job.ticket is not None:
-            pool.limiter.finish(job.ticket, verdict.reply, now, used=used, hint_s=decoded.retry_after_s)
+            pool.limiter.finish(job.ticket, verdict.reply, now, used=used, hint_s=verdict.wait_s)
             job.ticket = None
         if verdict.response is not None:
             pool.replied.add(job.call.endpoint)
-            pool.away.discard(job.call.endpoint)
+            if decoded.reason != LOADING:
+                pool.away.discard(job.call.endpoint)
             state = read_state(verdict.response.headers)
             if state is not None:
                 pool.limiter.observe(state, now)
@@ -186,21 +197,27 @@ class Ledger:
             self._breaker.succeed(job.call)
             return
         lane.progress.failed += job.copies
+        status = None if verdict.response is None else verdict.response.status
+        words = decoded.message or decoded.reason or decoded.outcome.value
+        self.causes.add(decoded.outcome.value, status, words, job.copies)
         if decoded.outcome is Outcome.QUOTA or decoded.outcome is Outcome.THROTTLED:
             return
-        status = None if verdict.response is None else verdict.response.status
-        stops = self._breaker.fail(job.call, decoded.outcome, status, decoded.reason, decoded.message, now)
-        for stop in stops:
-            words = decoded.message or decoded.reason or decoded.outcome
+        if self._is_nowhere(pool, job, verdict) and self._policy.max_attempts > 1:
+            stops = self._breaker.condemn(job.call, decoded.outcome, decoded.reason, decoded.message)
+        else:
+            stops = self._breaker.fail(
+                job.call, decoded.outcome, status, decoded.reason, decoded.message, now
+            )
+        for stop in widest(stops):
             self._progress.notice("stopped", pool.name, f"{stop.scope} {stop.name}: {words}")
 
-    def _say_away(self, pool: Pool, job: Job, reason: str | None) -> None:
+    def _say_away(self, pool: Pool, job: Job, why: str | None, patience_s: float) -> None:
         endpoint = job.call.endpoint
         if endpoint not in pool.away:
             pool.away.add(endpoint)
-            patience = self._policy.unreachable_s / 60
+            span = f"{patience_s / 60:.0f} min" if patience_s >= 120 else f"{patience_s:.0f} s"
             self._progress.notice(
-                "unreachable", pool.name, f"{endpoint}: {reason}; every call is tried for {patience:.0f} min"
+                "unreachable", pool.name, f"{endpoint}: {why}; every call is tried for {span}"
             )
 
     def _park(self, pool: Pool, reason: str) -> None:

@@ -72,6 +72,7 @@ def summarise(run: View) -> RunSummary:
         lag_p50_s=run.lag.quantile(0.5),
         lag_p99_s=run.lag.quantile(0.99),
         lag_max_s=run.lag.longest,
+        causes=run.ledger.causes.listed(),
     )
 
 

@@ -57,12 +57,17 @@ class RetryPolicy:
     unreachable_s
         The same for attempts that did not reach an endpoint which has replied before: a network that is away for
         minutes costs nothing, and no attempts either.
+    first_contact_s
+        The same for an endpoint that has never replied: at a wrong address nobody will.
+    loading_s
+        Time for which a server that says it loads its model is waited for, at the cost of no attempt.
     base_s, cap_s
         Full jitter back-off: uniform between 0 and min(cap, base x 2^n).
     throttled_s
         Time without a single accepted reply after which a throttled pool is given up.
     longest_hint_s
-        A wait that the server asks for beyond this is an exhausted quota, not a pause, whatever the status.
+        A rate limit that asks for a longer wait is an exhausted quota, not a pause. With a failure such a hint is not
+        believed: it speaks of one call.
     throttles_cost
         Count rejections by a rate limit as attempts too.
     repeated_errors
@@ -74,6 +79,8 @@ class RetryPolicy:
     max_attempts: int = 6
     max_elapsed_s: float = 3600.0
     unreachable_s: float = 600.0
+    first_contact_s: float = 30.0
+    loading_s: float = 3600.0
     base_s: float = 1.0
     cap_s: float = 60.0
     throttled_s: float = 7200.0

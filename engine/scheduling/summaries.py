@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..models.records import Outcome
 from .breakers import Stopped
+from .causes import Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class RunSummary:
         ``open`` (the run ended first).
     stopped, parked
         What was given up, in the providers' words; ``parked`` by pool.
+    causes
+        Why the calls failed that did, each sentence once.
     internal_errors
         Tracebacks of faults of ours, at most 20; ``internal_error_count`` counts all.
     """
@@ -45,6 +48,7 @@ class RunSummary:
     lag_p50_s: float | None
     lag_p99_s: float | None
     lag_max_s: float | None
+    causes: tuple[Cause, ...] = ()
 
     @property
     def answered(self) -> int:

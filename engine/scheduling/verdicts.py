@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..models.records import PAID_FOR, Call, Decoded, Outcome, Response, TransportFailure
 from .limits import Reply
@@ -22,18 +22,21 @@ _UNTOUCHED = frozenset(
 )
 """An HTTP reply of these kinds means that no tokens were worked on."""
 
-_PAUSES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.FAILED})
-"""Outcomes with which a server may ask for a pause."""
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The meaning of one attempt. ``error`` is the traceback of a fault of ours, which is nobody's answer."""
+    """The meaning of one attempt.
+
+    ``error`` is the traceback of a fault of ours, which is nobody's answer. ``wait_s`` is the wait that the server
+    asked for, where it is one: a hint of 0 s leaves the back-off to us. ``size`` is that of a reply not kept.
+    """
 
     decoded: Decoded
     response: Response | None
     sent: bool
     error: str | None = None
+    wait_s: float | None = None
+    size: int | None = None
 
     @property
     def reply(self) -> Reply:
@@ -53,28 +56,40 @@ class Verdict:
         usage = self.decoded.usage
         if usage.input_tokens is not None or usage.output_tokens is not None:
             return float((usage.input_tokens or 0) + (usage.output_tokens or 0))
-        untouched = self.response is not None and self.decoded.outcome in _UNTOUCHED
+        untouched = self._refused or (self.response is not None and self.decoded.outcome in _UNTOUCHED)
         return 0.0 if untouched or not self.sent else None
 
     @property
     def billed(self) -> bool:
         """Whether the call may have been billed: it was sent, and what came is no reply that costs nothing."""
         outcome = self.decoded.outcome
+        if self._refused:
+            return False
         return self.sent and (self.response is None or outcome in PAID_FOR or outcome is Outcome.MALFORMED)
+
+    @property
+    def _refused(self) -> bool:
+        """Whether the request was turned away by its status, a blocked question among them: no tokens were made."""
+        return self.response is not None and self.response.status >= 400
 
 
 def judge(call: Call, result: Response | TransportFailure, decode: Decode, policy: RetryPolicy) -> Verdict:
     """Find the meaning of what ``send`` returned. A decoder that raises costs this call, and no other."""
     if isinstance(result, TransportFailure):
-        return Verdict(Decoded(result.outcome, reason=result.reason, retryable=True), None, result.sent)
+        lost = Decoded(
+            result.outcome, reason=result.reason, message=result.message, retryable=result.retryable
+        )
+        return Verdict(lost, None, result.sent, size=result.size)
     try:
         decoded = decode(call, result)
     except Exception as error:  # noqa: BLE001 - a fault in a decoder must not take the other calls along
         return Verdict(blame(error), result, True, "".join(traceback.format_exception(error)))
     hint = decoded.retry_after_s
-    if decoded.outcome in _PAUSES and hint is not None and hint > policy.longest_hint_s:
-        decoded = Decoded(Outcome.QUOTA, reason=decoded.reason, message=decoded.message, retry_after_s=hint)
-    return Verdict(decoded, result, True)
+    if hint is not None and hint > policy.longest_hint_s:
+        if decoded.outcome is Outcome.THROTTLED:
+            decoded = replace(decoded, outcome=Outcome.QUOTA, retryable=False)
+        hint = None
+    return Verdict(decoded, result, True, wait_s=hint or None)
 
 
 def blame(error: BaseException) -> Decoded:

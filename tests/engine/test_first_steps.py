@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from running_audits import MOLAUDIT, environment, server, stats
 
+from molaudit.engine.benchmarks import BENCHMARKS
 from molaudit.engine.cli import main
 from molaudit.engine.commands import init
 from molaudit.engine.first_steps import PROVIDERS
 from molaudit.engine.models import table
-from molaudit.storage import benchmarks
 
 Capture = pytest.CaptureFixture[str]
 WAYS = [[], ["--local", "localhost:11434"], *(["--provider", name] for name in PROVIDERS)]
@@ -149,10 +149,10 @@ def test_a_model_that_the_table_does_not_know_is_said_with_the_nearest(
 def test_the_shipped_benchmarks_are_listed_with_unit_and_size(arguments: list[str], capsys: Capture) -> None:
     assert main(["benchmarks", *arguments]) == 0
     out = capsys.readouterr().out
-    for name in benchmarks.names():
-        one = benchmarks.embedded(name)
+    for name in BENCHMARKS.names():
+        one = BENCHMARKS.get(name)
         assert (
-            f"{name}: {one.property}, {one.unit or 'no unit'}, measured, {one.frame.height:,} molecules\n"
+            f"{name}: {one.property}, {one.unit or 'no unit'}, measured, {one.load().frame.height:,} molecules\n"
             in out
         )
 

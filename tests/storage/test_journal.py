@@ -90,7 +90,7 @@ def test_every_field_comes_back_with_its_type(tmp_path: Path) -> None:
     item = attempt(
         "ab" * 16, attempt=1, http_status=200, reason="r", message="m", body=b"{}", input_tokens=1, output_tokens=2,
         reasoning_tokens=3, cached_tokens=4, cost_usd=1, returned_model="rm", provider="p", retry_after_s=2,
-        sent=False, preimage="{}",
+        sent=False, preimage="{}", finish="stop", flags="a b", body_size=2,
     )  # fmt: skip
     rows = read_segment(written(tmp_path, item)).rows
     assert dict(rows.schema) == SCHEMA

@@ -6,18 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..records import Decoded, Response, Usage
-from . import common, streams
-from .common import Body, Reply, Request, count, mapping, string
+from . import common, reading, streams, texts
+from .common import Body, Request, count, items, mapping, string
+from .reading import Reply
 
-_FINISH = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "refusal": "refusal",
-    "tool_use": "tool_calls",
-    "pause_turn": "tool_calls",
-}
+_WITHOUT_TEXT = ("thinking", "redacted_thinking", "tool_use", "server_tool_use")
 
 
 def encode(request: Request) -> tuple[str, Body]:
@@ -37,29 +30,31 @@ def encode(request: Request) -> tuple[str, Body]:
 
 def decode(response: Response, *, max_output_tokens: int, now: float | None = None) -> Decoded:
     """What the reply means; never raises."""
-    body = streams.anthropic(common.load(response))
-    verdict = common.unreadable(response, body, now)
-    if verdict is not None:
-        return verdict
-    body = mapping(body)
-    if body.get("error") or body.get("type") == "error":
-        return common.failed(response, body.get("error") or {"type": "api_error"}, now)
+    return reading.decode(response, _reply, streams.anthropic, max_output_tokens, now)
+
+
+def _reply(body: Mapping[str, Any]) -> Reply | None:
     if "content" not in body and "stop_reason" not in body:
-        return common.foreign(response, body, now)
-    content, raw = body.get("content"), body.get("stop_reason")
+        return None
+    content = body.get("content")
+    text = texts.text_of(content)
     reply = Reply(
-        text=content if isinstance(content, str) else common.joined(content, "text"),
+        text=text or "",
         reasoning=common.joined(content, "thinking", "thinking"),
         usage=_usage(mapping(body.get("usage"))),
         returned_model=string(body.get("model")),
     )
-    reply.finish = _FINISH.get(raw, "unknown") if isinstance(raw, str) else "unknown"
-    reply.reason = raw if isinstance(raw, str) and reply.finish != "stop" else None
+    reply.end_with(body.get("stop_reason"))
+    if text is None:
+        held = [
+            one for one in items(content) if isinstance(one, dict) and one.get("type") not in _WITHOUT_TEXT
+        ]
+        reply.unread = texts.unread_keys("content", *held, mapping(content))
     if reply.finish == "refusal":
         details = mapping(body.get("stop_details"))
         reply.reason = string(details.get("category")) or "refusal"
         reply.refusal = string(details.get("explanation"))
-    return common.settle(reply, max_output_tokens)
+    return reply
 
 
 def _usage(raw: Mapping[str, Any]) -> Usage:

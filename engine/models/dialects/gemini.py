@@ -7,21 +7,9 @@ from typing import Any
 from urllib.parse import quote
 
 from ..records import Decoded, Response, Usage
-from . import common, streams
-from .common import Body, Reply, Request, count, items, mapping, string
-
-_FINISH = {
-    "STOP": "stop",
-    "MAX_TOKENS": "length",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-    "LANGUAGE": "content_filter",
-    "FINISH_REASON_UNSPECIFIED": "unknown",
-}
-
+from . import common, reading, streams, texts
+from .common import Body, Request, count, items, mapping, string
+from .reading import Reply
 
 _ROLES = {"user": "user", "assistant": "model"}
 
@@ -44,48 +32,34 @@ def encode(request: Request) -> tuple[str, Body]:
 
 def decode(response: Response, *, max_output_tokens: int, now: float | None = None) -> Decoded:
     """What the reply means; never raises."""
-    body = streams.gemini(common.load(response))
-    verdict = common.unreadable(response, body, now)
-    if verdict is not None:
-        return verdict
-    body = mapping(body)
-    if body.get("error"):
-        return common.failed(response, body["error"], now)
+    return reading.decode(response, _reply, streams.gemini, max_output_tokens, now)
+
+
+def _reply(body: Mapping[str, Any]) -> Reply | None:
     if not body.keys() & {"candidates", "promptFeedback", "usageMetadata"}:
-        return common.foreign(response, body, now)
-    reply = _reply(body)
-    if reply.finish == "error":
-        return common.failed(response, {"status": reply.reason}, now, reply)
-    return common.settle(reply, max_output_tokens)
-
-
-def _reply(body: Mapping[str, Any]) -> Reply:
-    candidates = items(body.get("candidates"))
-    candidate = mapping(candidates[0]) if candidates else {}
-    content = mapping(candidate.get("content"))
-    parts = [part for part in items(content.get("parts")) if isinstance(part, dict)]
+        return None
+    candidates = [one for one in items(body.get("candidates")) if isinstance(one, dict)]
+    candidate = next((one for one in candidates if one.get("index") in (None, 0)), (candidates or [{}])[0])
+    raw = candidate.get("content")
+    content = mapping(raw).get("parts", raw)
+    parts = [part for part in items(content) if isinstance(part, dict)]
+    text = texts.text_of(content)
     reply = Reply(
-        text="".join(string(part.get("text")) or "" for part in parts if part.get("thought") is not True),
+        text=text or "",
         reasoning="".join(string(part.get("text")) or "" for part in parts if part.get("thought") is True),
         returned_model=string(body.get("modelVersion")),
     )
     reply.usage, reply.total_tokens = _usage(mapping(body.get("usageMetadata")))
     blocked = string(mapping(body.get("promptFeedback")).get("blockReason"))
-    raw = candidate.get("finishReason")
     if blocked and not candidate:
         reply.finish, reply.reason = "content_filter", blocked
     elif candidate:
-        reply.finish = _finish(raw)
-        reply.reason = raw if isinstance(raw, str) and raw != "STOP" else None
+        reply.end_with(candidate.get("finishReason"))
         if reply.finish == "stop" and any("functionCall" in part for part in parts):
             reply.finish = "tool_calls"
+    if text is None and not any("functionCall" in part or part.get("thought") is True for part in parts):
+        reply.unread = texts.unread_keys("candidates[0].content", *parts, mapping(raw))
     return reply
-
-
-def _finish(raw: object) -> str:
-    if not isinstance(raw, str):
-        return "unknown"
-    return _FINISH.get(raw) or ("content_filter" if raw.startswith("IMAGE_") else "error")
 
 
 def _usage(raw: Mapping[str, Any]) -> tuple[Usage, int | None]:

@@ -8,29 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..records import Decoded, Response, Usage
-from . import common, streams
-from .common import Body, Reply, Request, count, items, mapping, string
+from . import common, reading, streams, texts
+from .common import Body, Request, count, items, mapping, string
+from .reading import Reply
 
-# In lower case; gateways pass on the words of the API behind them.
-_FINISH = {
-    "stop": "stop",
-    "eos": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "length": "length",
-    "model_length": "length",
-    "max_tokens": "length",
-    "max_output_tokens": "length",
-    "content_filter": "content_filter",
-    "safety": "content_filter",
-    "recitation": "content_filter",
-    "refusal": "refusal",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-    "error": "error",
-    "insufficient_system_resource": "error",
-}
 _TICKS_PER_USD = 1e10
+_IN_CHOICE = ("message", "delta", "finish_reason", "logprobs", "error", "content_filter_results")
 
 
 def encode(request: Request) -> tuple[str, Body]:
@@ -47,39 +30,41 @@ def encode(request: Request) -> tuple[str, Body]:
 
 def decode(response: Response, *, max_output_tokens: int, now: float | None = None) -> Decoded:
     """What the reply means; never raises."""
-    body = streams.chat(common.load(response))
-    verdict = common.unreadable(response, body, now)
-    if verdict is not None:
-        return verdict
-    body = mapping(body)
-    if body.get("error"):
-        return common.failed(response, body["error"], now)
+    return reading.decode(response, _reply, streams.chat, max_output_tokens, now)
+
+
+def _reply(body: Mapping[str, Any]) -> Reply | None:
     if "choices" not in body:
-        return common.foreign(response, body, now)
-    choices = items(body.get("choices"))
-    choice = mapping(choices[0]) if choices else {}
-    reply = _reply(body, choice)
-    if choice.get("error"):
-        return common.failed(response, choice["error"], now, reply)
-    if reply.finish == "error":
-        return common.failed(response, {"code": reply.reason or "error"}, now, reply)
-    return common.settle(reply, max_output_tokens)
-
-
-def _reply(body: Mapping[str, Any], choice: Mapping[str, Any]) -> Reply:
-    message = mapping(choice.get("message"))
-    usage, all_tokens = _usage(mapping(body.get("usage")))
+        return None
+    choices = [one for one in items(body.get("choices")) if isinstance(one, dict)]
+    wanted = streams.first_index(choices)
+    choice: Mapping[str, Any] = next((one for one in choices if one.get("index") == wanted), {})
+    message = choice.get("message") or choice.get("delta")
+    if not isinstance(message, dict):
+        message = {"content": message if isinstance(message, str) else choice.get("text")}
     reply = Reply(
-        usage=usage,
-        total_tokens=all_tokens,
+        error=choice.get("error"),
         returned_model=string(body.get("model")),
         provider=string(body.get("provider")),
     )
+    reply.usage, reply.total_tokens = _usage(mapping(body.get("usage")))
+    _read_message(reply, message)
+    if reply.unread is None and not reply.text and not message.get("content"):
+        reply.unread = texts.unread_keys(
+            "choices[0]", {k: v for k, v in choice.items() if k not in _IN_CHOICE}
+        )
+    if choice:
+        reply.end_with(choice.get("finish_reason"))
+    if reply.refusal is not None:
+        reply.finish = "refusal"
+    return reply
+
+
+def _read_message(reply: Reply, message: Mapping[str, Any]) -> None:
     content = message.get("content")
-    if isinstance(content, str):
-        reply.text = content
-    else:
-        reply.text = common.joined(content, "text")
+    text = texts.text_of(content)
+    reply.text = text or ""
+    if not isinstance(content, str):
         reply.reasoning = "".join(
             common.joined(part.get("thinking"), "text") or string(part.get("thinking")) or ""
             for part in items(content)
@@ -93,13 +78,8 @@ def _reply(body: Mapping[str, Any], choice: Mapping[str, Any]) -> Reply:
         or common.joined(message.get("reasoning_details"), "reasoning.text")
     )
     reply.refusal = reply.refusal or string(message.get("refusal"))
-    if choice:
-        raw = choice.get("finish_reason")
-        reply.finish = _FINISH.get(raw.lower(), "unknown") if isinstance(raw, str) else "unknown"
-        reply.reason = raw if isinstance(raw, str) and reply.finish != "stop" else None
-    if reply.refusal is not None:
-        reply.finish = "refusal"
-    return reply
+    if text is None and not reply.reasoning:
+        reply.unread = texts.unread_keys("choices[0].message", message)
 
 
 def _usage(raw: Mapping[str, Any]) -> tuple[Usage, int | None]:
@@ -115,6 +95,7 @@ def _usage(raw: Mapping[str, Any]) -> tuple[Usage, int | None]:
         outside = all_tokens == (prompt or 0) + completion + reasoning
         if outside or (all_tokens is None and reasoning > completion):
             completion += reasoning
+    completion = common.derived(prompt, completion, all_tokens)
     cached = count(mapping(raw.get("prompt_tokens_details")).get("cached_tokens"))
     if cached is None:
         cached = count(raw.get("prompt_cache_hit_tokens"))
@@ -122,9 +103,21 @@ def _usage(raw: Mapping[str, Any]) -> tuple[Usage, int | None]:
 
 
 def _cost(raw: Mapping[str, Any]) -> float | None:
-    ticks, cost = raw.get("cost_in_usd_ticks"), raw.get("cost")
+    ticks, cost = raw.get("cost_in_usd_ticks"), _usd(raw.get("cost"))
     if isinstance(ticks, int) and 0 <= ticks < 10**18:
         return ticks / _TICKS_PER_USD
-    if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 10**6:
-        return float(cost)
+    if raw.get("is_byok") is not True:
+        return cost
+    # With a key of one's own ``cost`` is the fee alone; without the price upstream the whole is not known.
+    details = mapping(raw.get("cost_details"))
+    upstream = _usd(details.get("upstream_inference_cost"))
+    if upstream is None:
+        halves = [_usd(details.get(f"upstream_inference_{one}_cost")) for one in ("prompt", "completions")]
+        upstream = None if None in halves else sum(half for half in halves if half is not None)
+    return None if upstream is None else (cost or 0.0) + upstream
+
+
+def _usd(value: object) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 10**6:
+        return float(value)
     return None

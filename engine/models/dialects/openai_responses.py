@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import outcomes
 from ..records import Decoded, Response, Usage
-from . import common, streams
-from .common import Body, Reply, Request, count, items, mapping, string
+from . import common, reading, streams, texts
+from .common import Body, Request, count, items, mapping, string
+from .reading import Broken, Reply
 
 _UNFINISHED = ("in_progress", "queued")
-_FINISH = {"completed": "stop", "failed": "error", "cancelled": "error"}
+_WITHOUT_TEXT = ("reasoning", "function_call", "web_search_call", "file_search_call", "custom_tool_call")
 
 
 def encode(request: Request) -> tuple[str, Body]:
@@ -33,51 +33,33 @@ def encode(request: Request) -> tuple[str, Body]:
 
 def decode(response: Response, *, max_output_tokens: int, now: float | None = None) -> Decoded:
     """What the reply means; never raises."""
-    body = streams.responses(common.load(response))
-    verdict = common.unreadable(response, body, now)
-    if verdict is not None:
-        return verdict
-    body = mapping(body)
-    if body.get("error"):
-        return common.failed(response, body["error"], now)
+    return reading.decode(response, _reply, streams.responses, max_output_tokens, now)
+
+
+def _reply(body: Mapping[str, Any]) -> Reply | Broken | None:
     if "output" not in body and "status" not in body:
-        return common.foreign(response, body, now)
+        return None
     if body.get("status") in _UNFINISHED:
-        return outcomes.malformed(str(body["status"]), "the response is not finished")
-    reply = _reply(body)
-    if reply.finish == "error":
-        return common.failed(response, {"code": reply.reason}, now, reply)
-    return common.settle(reply, max_output_tokens)
-
-
-def _reply(body: Mapping[str, Any]) -> Reply:
+        return Broken(str(body["status"]), "the response is not finished")
     output = [item for item in items(body.get("output")) if isinstance(item, dict)]
-    messages = [item for item in output if item.get("type") == "message"]
+    messages = [item for item in output if item.get("type") in ("message", None)]
     # Comments on the way are not the answer where the model marks the final message.
     final = [item for item in messages if item.get("phase") == "final_answer"] or messages
-    status = body.get("status")
+    found = [text for item in final if (text := texts.text_of(item.get("content"))) is not None]
+    if not found and isinstance(body.get("output_text"), str):
+        found = [body["output_text"]]
     reply = Reply(
-        text="".join(common.joined(item.get("content"), "output_text") for item in final),
-        reasoning="\n".join(
-            text
-            for item in output
-            if item.get("type") == "reasoning"
-            for text in (
-                common.joined(item.get("summary"), "summary_text"),
-                common.joined(item.get("content"), "reasoning_text"),
-            )
-            if text
-        ),
+        text="".join(found),
+        reasoning=_reasoning(output),
         refusal="".join(common.joined(item.get("content"), "refusal", "refusal") for item in final) or None,
         returned_model=string(body.get("model")),
     )
     reply.usage, reply.total_tokens = _usage(mapping(body.get("usage")))
-    if status == "incomplete":
-        reply.reason = string(mapping(body.get("incomplete_details")).get("reason")) or "incomplete"
-        reply.finish = "content_filter" if reply.reason == "content_filter" else "length"
-    else:
-        reply.finish = _FINISH.get(status, "unknown") if isinstance(status, str) else "unknown"
-        reply.reason = status if isinstance(status, str) and status != "completed" else None
+    _end(reply, body)
+    if not found:
+        held = [item for item in output if item.get("type") not in _WITHOUT_TEXT]
+        parts = [part for item in held for part in items(item.get("content")) if isinstance(part, dict)]
+        reply.unread = texts.unread_keys("output", *(parts or held))
     if reply.finish == "stop" and any(item.get("type") == "function_call" for item in output):
         reply.finish = "tool_calls"
     if reply.refusal is not None:
@@ -85,11 +67,36 @@ def _reply(body: Mapping[str, Any]) -> Reply:
     return reply
 
 
+def _end(reply: Reply, body: Mapping[str, Any]) -> None:
+    """A response is cut where it says by what; ``incomplete`` for another reason is broken off."""
+    status = body.get("status")
+    why = mapping(body.get("incomplete_details")).get("reason")
+    reply.end_with(why if status == "incomplete" and string(why) else status)
+    if status == "incomplete" and reply.finish not in ("length", "content_filter"):
+        reply.finish, reply.reason = "error", reply.reason or "incomplete"
+        reply.flags = ()
+
+
+def _reasoning(output: list[dict[str, Any]]) -> str:
+    return "\n".join(
+        text
+        for item in output
+        if item.get("type") == "reasoning"
+        for text in (
+            common.joined(item.get("summary"), "summary_text"),
+            common.joined(item.get("content"), "reasoning_text"),
+        )
+        if text
+    )
+
+
 def _usage(raw: Mapping[str, Any]) -> tuple[Usage, int | None]:
+    all_tokens = count(raw.get("total_tokens"))
+    put_in = count(raw.get("input_tokens"))
     usage = Usage(
-        input_tokens=count(raw.get("input_tokens")),
-        output_tokens=count(raw.get("output_tokens")),
+        input_tokens=put_in,
+        output_tokens=common.derived(put_in, count(raw.get("output_tokens")), all_tokens),
         reasoning_tokens=count(mapping(raw.get("output_tokens_details")).get("reasoning_tokens")),
         cached_tokens=count(mapping(raw.get("input_tokens_details")).get("cached_tokens")),
     )
-    return usage, count(raw.get("total_tokens"))
+    return usage, all_tokens

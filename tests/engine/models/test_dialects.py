@@ -111,7 +111,7 @@ def test_a_flat_error_in_200_is_an_error(name: str, body: Any) -> None:
         ("openai-chat", chat({"content": "4"}, "end_turn"), "answered"),
         ("openai-chat", chat({"content": "4"}, "RECITATION"), "recitation"),
         ("openai-chat", chat({"content": "4"}, "a new word"), "answered"),
-        ("openai-responses", {"status": "incomplete", "incomplete_details": {"reason": "new"}}, "truncated"),
+        ("openai-responses", {"status": "incomplete", "incomplete_details": {"reason": "new"}}, "failed"),
         ("openai-responses", {"status": "in_progress", "output": []}, "malformed"),
         ("openai-responses", {"status": "cancelled", "output": []}, "failed"),
         ("anthropic", {"content": "4", "stop_reason": "end_turn"}, "answered"),

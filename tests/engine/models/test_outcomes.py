@@ -69,7 +69,7 @@ def test_a_limit_that_refills_is_not_a_quota(status: int, body: Any, headers: di
         (403, {"error": {"message": "no access"}}, Outcome.REJECTED, "permission"),
         (404, "<html>", Outcome.REJECTED, "not_found"),
         (405, {}, Outcome.REJECTED, "bad_request"),
-        (409, {"error": {"type": "conflict_error"}}, Outcome.REJECTED, "bad_request"),
+        (409, {"error": {"type": "conflict_error"}}, Outcome.FAILED, "conflict_error"),
         (413, {"error": {"message": "prompt is too long: 9 tokens > 8 maximum"}}, Outcome.REJECTED, "context_length"),
         (413, {}, Outcome.REJECTED, "too_large"),
         (422, {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs"}]}, Outcome.REJECTED, "bad_request"),

@@ -85,7 +85,7 @@ async def test_a_refused_connection_was_certainly_not_billed():
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
         async with Transport(4) as transport:
             result = await transport.send(transport.open(endpoint(url), auth_headers), "/ok", b"{}", 5.0)
-    assert result == TransportFailure(Outcome.UNREACHABLE, "refused", False)
+    assert result == TransportFailure(Outcome.UNREACHABLE, "connection_refused", False)
 
 
 async def test_an_unknown_host_was_certainly_not_billed():

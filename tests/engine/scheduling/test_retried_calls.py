@@ -7,7 +7,8 @@ from itertools import pairwise
 import anyio
 import pytest
 
-from molaudit.engine.models.records import Decoded, Outcome, TransportFailure
+from molaudit.engine.models.outcomes import LOADING
+from molaudit.engine.models.records import Decoded, Outcome, TransportFailure, Usage
 from molaudit.engine.scheduling.limits import PoolLimits
 from molaudit.engine.scheduling.progress import Progress
 from molaudit.engine.scheduling.retries import RetryPolicy
@@ -179,11 +180,14 @@ async def test_a_network_that_is_away_for_minutes_costs_no_call(bench, away_s, i
 
 
 async def test_an_address_where_nobody_ever_replied_is_given_up_soon(bench):
-    provider = bench.provider(lambda _call, _n: TransportFailure(Outcome.UNREACHABLE, "refused", False))
+    provider = bench.provider(
+        lambda _call, _n: TransportFailure(Outcome.UNREACHABLE, "connection_refused", False)
+    )
     summary = await bench.run(provider, bench.calls(500))
-    assert summary.elapsed_s < 120
-    assert len(provider.arrivals) <= 3 * 6
-    assert {stop.reason for stop in summary.stopped} == {"refused"}
+    assert summary.elapsed_s < 60
+    assert len(provider.arrivals) <= 6
+    assert [stop.scope for stop in summary.stopped] == ["endpoint"]
+    assert {stop.reason for stop in summary.stopped} == {"connection_refused"}
 
 
 async def test_a_network_that_stays_away_ends_the_run(bench):
@@ -237,12 +241,98 @@ async def test_an_exhausted_quota_parks_its_pool_while_others_go_on(bench):
     assert (summary.skipped, summary.open, summary.exit_code) == (99, 0, 3)
 
 
-@pytest.mark.parametrize("status", [429, 500, 503])
-async def test_a_wait_of_hours_is_a_quota(bench, status):
-    provider = bench.provider(lambda _call, _number: bench.reply(status, retry_after="30000"))
+async def test_a_rate_limit_that_asks_for_hours_is_a_quota(bench):
+    provider = bench.provider(lambda _call, _number: bench.reply(429, retry_after="30000"))
     summary = await bench.run(provider, bench.calls(10))
     assert len(provider.arrivals) == 1
     assert "p" in summary.parked
+
+
+@pytest.mark.parametrize("status", [500, 503])
+async def test_one_failure_that_asks_for_hours_parks_no_account(bench, status):
+    provider = bench.provider(failing_first(bench, status, hint="30000"))
+    answers = provider.answer
+    provider.answer = lambda call, n: answers(call, n) if call.key == "key-0" else bench.reply()
+    summary = await bench.run(provider, bench.calls(100))
+    assert summary.outcomes == {Outcome.ANSWERED: 100}
+    assert (summary.parked, summary.elapsed_s < 60) == ({}, True)
+
+
+async def test_a_rate_limit_with_a_hint_of_no_seconds_is_left_alone_for_longer_each_time(bench):
+    provider = bench.provider(failing_first(bench, 429, 429, 429, 429, 429, 429, hint="0"))
+    await bench.run(provider, bench.calls(1))
+    gaps = [b - a for a, b in pairwise(provider.times)]
+    assert min(gaps) >= 0.1
+    assert gaps[-1] >= 3.0
+
+
+async def test_failures_with_a_hint_of_no_seconds_wait_by_jitter(bench):
+    provider = bench.provider(failing_first(bench, 500, 500, 500, 500, hint="0"), latency=0.0)
+    await bench.run(provider, bench.calls(1))
+    gaps = [b - a for a, b in pairwise(provider.times)]
+    assert len(set(gaps)) == 4
+    assert sum(gaps) > 1.0
+
+
+async def test_a_server_that_loads_its_model_takes_no_attempts(bench):
+    """Ten minutes of "Loading model", then answers: no call is lost, and a person is told once."""
+
+    def decode(_call, response):
+        if response.status == 503:
+            return Decoded(Outcome.OVERLOADED, reason=LOADING, message="Loading model", retryable=True)
+        return Decoded(Outcome.ANSWERED, usage=Usage(1, 1))
+
+    progress = Progress()
+    provider = bench.provider(lambda _c, _n: bench.reply(503 if anyio.current_time() < 600 else 200), 0.1)
+    summary = await bench.run(provider, bench.calls(20), decode=decode, progress=progress)
+    assert (summary.outcomes, summary.exit_code) == ({Outcome.ANSWERED: 20}, 0)
+    assert ["Loading model" in one.text for one in progress.notices if one.kind == "unreachable"] == [True]
+
+
+async def test_a_server_that_loads_for_ever_is_given_up(bench):
+    def decode(_call, _response):
+        return Decoded(Outcome.OVERLOADED, reason=LOADING, message="Loading model", retryable=True)
+
+    summary = await bench.run(bench.provider(lambda _c, _n: bench.reply(503)), bench.calls(3), decode=decode)
+    assert summary.exit_code == 3
+    assert summary.elapsed_s < 4 * 3600
+
+
+async def test_a_reply_that_was_too_large_is_not_asked_for_again(bench):
+    huge = TransportFailure(Outcome.FAILED, "body_too_large", True, "40 MB", 40_000_000, retryable=False)
+    provider = bench.provider(lambda call, _n: huge if call.key == "key-1" else bench.reply())
+    summary = await bench.run(provider, bench.calls(3))
+    assert len(provider.arrivals) == 3
+    (record,) = bench.attempts_of("key-1")
+    assert (record.size, record.final, record.decoded.message) == (40_000_000, True, "40 MB")
+    assert summary.outcomes == {Outcome.ANSWERED: 2, Outcome.FAILED: 1}
+
+
+async def test_each_cause_is_told_once_with_its_calls(bench):
+    def answer(call, _number):
+        number = int(call.key[4:])
+        if number % 4 == 0:
+            return bench.reply(400, words=f"the prompt of request {number}0000 is not allowed")
+        return bench.reply(401, words="no key") if number == 21 else bench.reply()
+
+    summary = await bench.run(bench.provider(answer), bench.calls(40, start=1))
+    assert [(one.http_status, one.words, one.calls) for one in summary.causes] == [
+        (400, "the prompt of request 40000 is not allowed", 10),
+        (401, "no key", 1),
+    ]
+
+
+async def test_blocked_questions_stop_nothing(bench):
+    """Nine of ten are blocked by a 403 that the decoder calls filtered: the calls go on, and are final."""
+
+    def decode(_call, response):
+        outcome = Outcome.FILTERED if response.status == 403 else Outcome.ANSWERED
+        return Decoded(outcome, usage=Usage(1, 1))
+
+    provider = bench.provider(lambda call, _n: bench.reply(200 if call.key.endswith("9") else 403))
+    summary = await bench.run(provider, bench.calls(100), decode=decode)
+    assert summary.outcomes == {Outcome.FILTERED: 90, Outcome.ANSWERED: 10}
+    assert (summary.stopped, summary.exit_code) == ((), 0)
 
 
 async def test_a_connection_that_never_answers_is_cut_and_the_run_ends(bench):
@@ -273,12 +363,17 @@ async def test_a_straggler_is_named(bench):
 
 
 async def test_transport_failures_are_repeated_and_their_words_kept(bench):
-    lost = iter([TransportFailure(Outcome.UNREACHABLE, "refused", False)])
+    lost = iter([TransportFailure(Outcome.UNREACHABLE, "connection_refused", False)])
     provider = bench.provider(lambda _call, _number: next(lost, None) or bench.reply())
     summary = await bench.run(provider, bench.calls(1))
     assert summary.answered == 1
     first = bench.records[0]
-    assert (first.reason, first.sent, first.http_status, first.body) == ("refused", False, None, None)
+    assert (first.decoded.reason, first.sent, first.http_status, first.body) == (
+        "connection_refused",
+        False,
+        None,
+        None,
+    )
 
 
 async def test_running_out_of_descriptors_lowers_the_calls_in_flight(bench):
@@ -302,7 +397,11 @@ async def test_a_decoder_that_raises_costs_one_call(bench):
     assert "ValueError" in summary.internal_errors[0]
     assert summary.exit_code == 3
     (record,) = bench.attempts_of("key-7")
-    assert (record.reason, record.message, record.body) == ("internal_error", "ValueError", b"{}")
+    assert (record.decoded.reason, record.decoded.message, record.body) == (
+        "internal_error",
+        "ValueError",
+        b"{}",
+    )
 
 
 async def test_a_sender_that_raises_costs_one_call(bench):

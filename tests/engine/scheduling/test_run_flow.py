@@ -276,7 +276,7 @@ async def test_a_drain_ends_after_ten_seconds_and_says_what_was_cut(bench):
         summary = await bench.run(provider, bench.calls(1000), PoolLimits(in_flight=20), stop=stop)
     assert summary.elapsed_s == pytest.approx(30.0)
     assert summary.answered == 1
-    cut = [record for record in bench.records if record.reason == "interrupted"]
+    cut = [record for record in bench.records if record.decoded.reason == "interrupted"]
     assert len(cut) == 20
     assert all(record.sent and not record.final for record in cut)
     assert provider.in_flight == 0
