@@ -39,7 +39,7 @@ class Scores:
     settings
         How it was scored.
     operating_level
-        The largest p that the false-discovery correction calls in this run.
+        The largest p that the false-discovery correction calls, by family (condition and effort).
     inputs
         BLAKE2b digest of every file that was read.
     rows_left_out
@@ -51,7 +51,7 @@ class Scores:
     floors: pl.DataFrame
     notes: tuple[str, ...]
     settings: ScoreSettings
-    operating_level: float
+    operating_level: Mapping[str, float]
     inputs: Mapping[str, str] = field(default_factory=dict)
     rows_left_out: Mapping[str, int] = field(default_factory=dict)
 
