@@ -28,6 +28,7 @@ __all__ = [
     "next_door",
     "p_core",
     "p_near",
+    "units",
 ]
 
 Floats = NDArray[np.float64]
@@ -114,6 +115,11 @@ def neighbourhood(labels: ArrayLike, others: ArrayLike = ()) -> Neighbourhood:
     return Neighbourhood(exponents, counts, pairs)
 
 
+def units(label: ArrayLike) -> Floats:
+    """Return the size of one unit of the third figure of each label, shape (n,)."""
+    return np.asarray(10.0 ** unit_exponents(codes(_labels(label), 3)).astype(np.float64))
+
+
 def error_scale(label: ArrayLike, pred: ArrayLike) -> tuple[float, int]:
     """Return the cell's error scale in units of the third figure, and how many answers miss at three figures.
 
@@ -127,9 +133,7 @@ def error_scale(label: ArrayLike, pred: ArrayLike) -> tuple[float, int]:
     if number < MIN_MISSES:
         return math.inf, number
     with np.errstate(over="ignore"):
-        off = np.abs(answers - labels)[missed] / 10.0 ** unit_exponents(label_codes[missed]).astype(
-            np.float64
-        )
+        off = np.abs(answers - labels)[missed] / units(labels[missed])
     return _ROBUST * float(np.median(off)), number
 
 

@@ -152,7 +152,7 @@ def _windows(sizes: Floats, of_misses: Floats) -> Ints:
         down = (starts > 0) & (sizes - of_misses[starts - 1] < padded[starts + width - 1] - sizes)
         up = ~down & (starts < last) & (padded[starts + width] - sizes < sizes - of_misses[starts])
         if not (down | up).any():
-            return starts.astype(np.int64)
+            return np.asarray(starts, dtype=np.int64)
         starts = starts - down + up
 
 

@@ -66,12 +66,9 @@ def _rates(used: pl.DataFrame, molecule: Ints, number: int, settings: ScoreSetti
         prefix = settings.match == "prefix"
         n, m1, m2, m3 = figures.agreement(value, label, usable, molecule, number, prefix=prefix)[:, :4].T
         return {"R12": (m2, m1), "R23": (m3, m2), "hit3": (m3, n)}
-    carried = (
-        used[name].fill_null(0).cast(pl.Int8).to_numpy() for name in ("answer_figures", "label_figures")
-    )
-    match3, total3, m1, m2, second, third = figures.agreement_pairwise(
-        value, label, *carried, molecule, number
-    ).T
+    carried = [used[f"{name}_figures"].fill_null(0).cast(pl.Int8).to_numpy() for name in ("answer", "label")]
+    counts = figures.agreement_pairwise(value, label, carried[0], carried[1], molecule, number)
+    match3, total3, m1, m2, second, third = counts.T
     return {"R12": (m2, m1), "R23": (third, second), "hit3": (match3, total3)}
 
 
