@@ -42,7 +42,7 @@ class Scores:
     settings
         How it was scored.
     operating_level
-        The largest p that the false-discovery correction calls in this run.
+        The largest p that the false-discovery correction calls, by family (condition and effort).
     inputs
         BLAKE2b digest of every file that was read.
     rows_left_out
@@ -56,7 +56,7 @@ class Scores:
     floors: pl.DataFrame
     notes: tuple[str, ...]
     settings: ScoreSettings
-    operating_level: float
+    operating_level: Mapping[str, float]
     joins: pl.DataFrame = field(default_factory=pl.DataFrame)
     inputs: Mapping[str, str] = field(default_factory=dict)
     rows_left_out: Mapping[str, int] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Scores:
             floors=pl.DataFrame() if scored is None else scored.floors,
             notes=(*before, *(() if scored is None else scored.notes), *after),
             settings=settings,
-            operating_level=0.0 if scored is None else scored.operating_level,
+            operating_level={} if scored is None else scored.operating_level,
             joins=pl.DataFrame() if scored is None else scored.joins,
             tables=tables or {},
         )

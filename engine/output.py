@@ -73,7 +73,7 @@ def write_scores(scores: Scores, folder: Path, more: Mapping[str, Any] | None = 
         {
             "settings": scores.settings.as_dict(),
             "seed": scores.settings.seed,
-            "bh_operating_level": scores.operating_level,
+            "bh_operating_level": dict(scores.operating_level),
             "inputs": dict(scores.inputs),
             "rows_left_out": dict(scores.rows_left_out),
             "notes": list(scores.notes),

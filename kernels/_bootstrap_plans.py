@@ -73,9 +73,12 @@ class Side:
 
     @classmethod
     def ratio(cls, top: Floats, bottom: Floats, labels: NDArray[np.int64] | None) -> Side:
+        group = clusters(labels, top.size)
+        # However its items are put together, equal values over equal values other than 0 are one number.
+        if top.size and top.min() == top.max() and bottom.min() == bottom.max() != 0.0:
+            return cls(np.full(group.number, top[0] / bottom[0]))
         if labels is None:
             return cls(top, bottom)
-        group = clusters(labels, top.size)
         return cls(
             np.bincount(group.of, weights=top, minlength=group.number).astype(np.float64),
             np.bincount(group.of, weights=bottom, minlength=group.number).astype(np.float64),
@@ -100,6 +103,8 @@ class Side:
         return resample_means(self.top, seed, stream, first, count)
 
     def leave_one_out(self) -> Floats:
+        if self._is_constant:
+            return self.top
         bottom = np.ones_like(self.top) if self.bottom is None else self.bottom
         return self._ratio(self.top.sum() - self.top, bottom.sum() - bottom)
 

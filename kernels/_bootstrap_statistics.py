@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._bootstrap_plans import Floats, Order, Pairs, Plan, Side, Sums
+from ._bootstrap_plans import Floats, Order, Pairs, Plan, Side, Sums, clusters
 from ._columns import doubles
 
 
@@ -67,9 +67,9 @@ def _proportion(x: Floats, cluster: NDArray[np.int64] | None, _q: float) -> Plan
 
 def _sum(x: Floats, cluster: NDArray[np.int64] | None, _q: float) -> Plan:
     # Of clusters it is the sum over as many clusters as there are, however many values those hold.
-    side = Side.mean(x, cluster)
-    items = side.top.size
-    return Sums((Side(side.top),), lambda mean: items * mean)
+    group = clusters(cluster, x.size)
+    totals = np.bincount(group.of, weights=x, minlength=group.number).astype(np.float64)
+    return Sums((Side(totals),), lambda mean: group.number * mean)
 
 
 def _itself(mean: Floats) -> Floats:

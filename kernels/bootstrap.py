@@ -3,12 +3,12 @@
 Conventions. A quantile of a sample or of resamples is linear between order statistics (numpy's default). An interval
 is made of the resamples on which the statistic is defined; their number that were not is reported, and if they are
 more than 2.5 % the bounds are NaN. A statistic may be infinite (a ratio over zero): infinities are ordered with the
-rest.
+rest. About an infinite estimate the basic interval is undefined in every resample.
 
-Degenerate samples. Equal values throughout: both bounds equal the estimate (correlations: undefined). One value: the
-same. No value: everything is NaN and every resample undefined. BCa where all resamples lie on one side of the
-estimate: their share is taken as half a resample from the end; its acceleration is 0 where the leave-one-out values
-are constant or not finite.
+Degenerate samples. Equal values (or errors) throughout: both bounds equal the estimate (correlations: undefined).
+One value: the same. No value: everything is NaN and every resample undefined. BCa where all resamples lie on one side
+of the estimate: their share is taken as half a resample from the end; its acceleration is 0 where the leave-one-out
+values are constant or not finite.
 
 Resample r of a seed is the same in every call, chunk and thread.
 """
@@ -178,12 +178,14 @@ def errors(
     pairs = Pairs(x, y, cluster)
     at = [_fixed(0.5 * (1.0 - level))] * len(MEASURES)
     found = select(lambda first, count: pairs.draw_all(seed, first, count), resamples, pairs.estimates, at)
-    return Errors(
-        *(
-            _finish(float(estimate), *bounds, resamples, Method.PERCENTILE)
-            for estimate, bounds in zip(pairs.estimates, found, strict=True)
-        )
-    )
+    measured = [
+        _finish(float(estimate), *bounds, resamples, Method.PERCENTILE)
+        for estimate, bounds in zip(pairs.estimates, found, strict=True)
+    ]
+    off = np.abs(x - y)
+    if off.size and off.min() == off.max():
+        measured[:3] = [Interval(float(off[0]), float(off[0]), float(off[0]), 0)] * 3
+    return Errors(*measured)
 
 
 def nested(m1: int, m2: int, m3: int, n: int, *, resamples: int, seed: int, level: float = 0.95) -> Nested:
@@ -259,7 +261,9 @@ def _bca_levels(tail: float, a: float) -> Levels:
 def _finish(
     estimate: float, low: float, high: float, n_undefined: int, resamples: int, method: Method
 ) -> Interval:
-    if method is Method.BASIC:
+    if method is Method.BASIC and math.isinf(estimate):
+        n_undefined = resamples  # nothing can be reflected about an infinite estimate
+    elif method is Method.BASIC:
         low, high = 2 * estimate - high, 2 * estimate - low
     if n_undefined > UNDEFINED_SHARE * resamples:
         low = high = math.nan

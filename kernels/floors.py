@@ -13,9 +13,12 @@ from ._floors_halves import hits_of_repeats, tables
 from ._floors_plan import plan, runs
 from .figures import codes_all
 
-__all__ = ["MIN_LABELS", "MIN_PREFIX", "Floors", "floors", "matched_shares", "mode_repeats"]
+__all__ = ["LEAST", "MIN_LABELS", "MIN_PREFIX", "Floors", "floors", "matched_shares", "mode_repeats"]
 
 MIN_LABELS: Final = 20
+LEAST: Final = 0.095
+"""Best continuation of a structureless density: a smaller estimate only says that the labels are few."""
+
 MIN_PREFIX: Final = 10
 _RUNGS: Final = (12, 23)
 _DRAWS_PER_RUNG: Final = 1 << 40
@@ -63,7 +66,8 @@ def floors(labels: ArrayLike, repeats: int, seed: int) -> Floors:
     Notes
     -----
     METHOD 1.3. mode: see ``mode_repeats``. pair: sum B(B-1) / sum A(A-1) over the counts A of k-figure codes
-    and B of (k+1)-figure codes. floor: the larger. floor_hit: sum A(A-1) / (n (n-1)).
+    and B of (k+1)-figure codes. floor: the larger, but at least ``LEAST`` and at most 1 (the pair floor may pass 1).
+    floor_hit: sum A(A-1) / (n (n-1)).
     """
     values = _labels(labels)
     n = values.size
@@ -79,7 +83,7 @@ def floors(labels: ArrayLike, repeats: int, seed: int) -> Floors:
         mode = float(shares.mean())
         error = float(shares.std(ddof=1)) / math.sqrt(repeats) if repeats > 1 else math.nan
         pair = continuation / prefix
-        modes.append((mode, error, pair, max(mode, pair)))
+        modes.append((mode, error, pair, min(1.0, max(mode, pair, LEAST))))
     return Floors(n, *modes[0], *modes[1], *[count / (n * (n - 1)) for count in pairs])
 
 

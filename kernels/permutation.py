@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._columns import doubles, same_length
+from ._columns import column, doubles, same_length
 from .compile import kernel
 from .figures import codes_all
 from .streams import PERMUTATION, high_below, key, word
@@ -41,7 +41,11 @@ class Rung(NamedTuple):
 
 
 def p_value(
-    observed: float, null: NDArray[np.int64] | NDArray[np.float64], *, two_sided: bool = False
+    observed: float,
+    null: NDArray[np.int64] | NDArray[np.float64],
+    counts: NDArray[np.int64] | None = None,
+    *,
+    two_sided: bool = False,
 ) -> Permuted:
     """Return (1 + number of draws at least as large as observed) / (1 + number of draws).
 
@@ -51,6 +55,8 @@ def p_value(
         The statistic of the data.
     null
         Its draws under the null hypothesis.
+    counts
+        How many draws had each value of ``null``; default one.
     two_sided
         Compare absolute values.
 
@@ -62,9 +68,12 @@ def p_value(
     draws = np.abs(null) if two_sided else null
     value = abs(observed) if two_sided else observed
     largest = max(abs(value), float(np.abs(draws).max())) if draws.size else 0.0
-    reached = int((draws >= value - 1e-12 * largest).sum())
-    p = (1 + reached) / (1 + draws.size)
-    return Permuted(p, math.sqrt(p * (1 - p) / (1 + draws.size)))
+    number = np.ones(draws.size, dtype=np.int64) if counts is None else np.asarray(counts, dtype=np.int64)
+    if number.shape != draws.shape:
+        raise ValueError(f"counts must have the shape of null, {draws.shape}, not {number.shape}")
+    total = int(number.sum())
+    p = (1 + int(number[draws >= value - 1e-12 * largest].sum())) / (1 + total)
+    return Permuted(p, math.sqrt(p * (1 - p) / (1 + total)))
 
 
 def within_prefix(
@@ -119,7 +128,7 @@ def within_bins(
     seed: int,
     first: int = 0,
 ) -> Rung:
-    """Return the accuracy-matched null of agreement at k figures: labels permuted among like labels.
+    """Return the null of agreement at k figures of labels permuted among like labels.
 
     Parameters
     ----------
@@ -138,8 +147,9 @@ def within_bins(
 
     Notes
     -----
-    Within a bin the answers stay as near to their new labels as the bin is narrow: the null of a predictor of that
-    accuracy which knows no digits.
+    Within a bin the answers stay as near to their new labels as the bin is narrow. So accuracy is matched only where
+    the bins are narrower than the errors; where they are wider (a good predictor, few bins) the null is that of a
+    worse predictor, and p is too small: choose ``bins`` above the labels' range over the typical error.
     """
     if figures not in (1, 2, 3):
         raise ValueError(f"figures must be 1, 2 or 3, not {figures}")
@@ -156,16 +166,40 @@ def within_bins(
 
 
 def paired_difference(
-    x: ArrayLike, y: ArrayLike, *, permutations: int, seed: int, first: int = 0
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    permutations: int,
+    seed: int,
+    first: int = 0,
+    cluster: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     """Return the null of mean(x - y) for two conditions on the same molecules, shape (permutations,).
 
-    Each molecule's difference keeps or changes its sign with equal chance, which is to exchange its two
-    conditions. Several answers of a molecule go in as their mean, one value a molecule.
+    Parameters
+    ----------
+    x, y
+        Values of both conditions, shape (n,), pair by pair.
+    permutations, seed, first
+        Draws first, first + 1, ... of the seed.
+    cluster
+        Whole numbers, shape (n,): pairs of one cluster (answers to one molecule, samples that share one) change
+        their sign together. Default: each pair is its own.
+
+    Notes
+    -----
+    Each difference keeps or changes its sign with equal chance, which is to exchange its two conditions. The mean is
+    over pairs, whatever the size of the clusters.
     """
     before, after = doubles(x, "x"), doubles(y, "y")
     same_length(x=before, y=after)
-    return _sign_flips(before - after, seed, first, permutations)
+    change = before - after
+    if cluster is not None:
+        given = column(cluster, np.int64, "cluster")
+        same_length(x=before, cluster=given)
+        _, of = np.unique(given, return_inverse=True)
+        change = np.bincount(of, weights=change).astype(np.float64)
+    return _sign_flips(change, before.size, seed, first, permutations)
 
 
 def _matches(
@@ -208,8 +242,10 @@ def _permuted_matches(
 
 
 @kernel(parallel=True)
-def _sign_flips(difference: NDArray[np.float64], seed: int, first: int, count: int) -> NDArray[np.float64]:
-    """Return the mean of the differences under random signs, one bit of a word each."""
+def _sign_flips(
+    difference: NDArray[np.float64], pairs: int, seed: int, first: int, count: int
+) -> NDArray[np.float64]:
+    """Return the sum of the differences under random signs, one bit of a word each, over the number of pairs."""
     out = np.empty(count)
     n = len(difference)
     for r in numba.prange(count):
@@ -218,5 +254,5 @@ def _sign_flips(difference: NDArray[np.float64], seed: int, first: int, count: i
         for i in range(n):
             bit = (word(state, i >> 6) >> np.uint64(i & 63)) & np.uint64(1)
             total += difference[i] if bit == 0 else -difference[i]
-        out[r] = total / n
+        out[r] = total / pairs
     return out

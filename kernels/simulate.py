@@ -14,7 +14,6 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._bits import to_bits, to_double
 from ._columns import doubles
 from ._figures_codes import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET, code_device
 from .compile import device, kernel
@@ -128,56 +127,3 @@ def _recite(label: Floats, answers: Floats, rate: float, seed: int, first: int) 
         for i in range(len(label)):
             if inner_uniform(word(state, i)) < rate:
                 answers[r, i] = label[i]
-
-
-@device
-def _edge(inside: float, outside: float, figures: int) -> float:
-    """Return the double farthest from ``inside`` towards ``outside`` with the same code, both positive."""
-    code = code_device(inside, figures)
-    near, far = to_bits(inside), to_bits(outside)  # positive doubles are in the order of their bits
-    while abs(far - near) > 1:
-        middle = near + (far - near) // 2
-        if code_device(to_double(middle), figures) == code:
-            near = middle
-        else:
-            far = middle
-    return to_double(near)
-
-
-@device
-def _span(label: float, figures: int) -> tuple[float, float]:
-    """Return the lowest and highest double with the label's code; an empty range where it has none."""
-    if code_device(label, figures) == 0:
-        return math.inf, -math.inf
-    # A code covers less than a factor of two: 0.95 to 1.5 is the widest.
-    size = abs(label)
-    low, high = _edge(size, 0.4 * size, figures), _edge(size, 2.2 * size, figures)
-    return (low, high) if label > 0.0 else (-high, -low)
-
-
-@kernel(parallel=True)
-def sets_reaching(label: Floats, scale: float, m1: int, m2: int, seed: int, draws: int) -> int:
-    """Count simulated sets with R12 >= m2 / m1, compared in whole numbers.
-
-    The doubles of one code are a range, so agreement is two comparisons with its ends, found once: a tenth of the
-    time of encoding every answer.
-    """
-    n = len(label)
-    ends = np.empty((4, n))
-    for i in numba.prange(n):
-        ends[0, i], ends[1, i] = _span(label[i], 1)
-        ends[2, i], ends[3, i] = _span(label[i], 2)
-    low_1, high_1, low_2, high_2 = ends[0], ends[1], ends[2], ends[3]
-    reached = 0
-    for r in numba.prange(draws):
-        answers = np.empty(n)
-        fill_normals(key(seed, SIMULATION, r), answers)
-        one = two = 0
-        for i in range(n):
-            answer = label[i] + scale * answers[i]
-            first = (answer >= low_1[i]) & (answer <= high_1[i])
-            second = first & (answer >= low_2[i]) & (answer <= high_2[i])
-            one += 1 if first else 0
-            two += 1 if second else 0
-        reached += 1 if (one > 0) & (two * m1 >= m2 * one) else 0
-    return reached

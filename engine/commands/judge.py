@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from molaudit.storage import imports, results
 
     from ..output import prepare_folder
-    from ..studies.judging import ADDED, judge_counts
+    from ..studies.judging import ADDED, judge_counts, zero_floors
     from ..terminal import counted, say, table_of_verdicts, tell
 
     prepare_folder(args.out)
@@ -46,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
     for name in ADDED:
         if name in cells.columns:
             say(console, f"column {name!r} of {args.cells} was replaced by ours")
+    for note in zero_floors(floors):
+        say(console, note)
     if "floor_hit1" not in floors.columns:
         say(console, f"{args.floors} has no floor_hit1: no cell can be called no-signal, only untestable")
     tell(console, f"{counted(judged.height, 'cell')} written to {args.out / 'judged.csv'}")

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from molaudit.kernels import permutation
 from molaudit.storage import results
 
 from ..errors import InputError
@@ -167,9 +168,7 @@ def _summary(job: JobFacts, found: pl.DataFrame) -> dict[str, float | int | None
     }
     p = error = None
     if job.observed is not None:
-        reached = np.abs(value) >= abs(job.observed) if job.two_sided else value >= job.observed
-        p = (1 + int(count[reached].sum())) / (1 + repeats)
-        error = float(np.sqrt(p * (1 - p) / (1 + repeats)))
+        p, error = permutation.p_value(job.observed, value, count, two_sided=job.two_sided)
     return {
         "repeats": repeats,
         "trials": job.trials,

@@ -8,20 +8,21 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from molaudit.kernels import figures, skill
+from molaudit.kernels import figures, floors
 
+from .accuracy_alone import SKILL_P
+from .missing import many_left_out
+from .nearby import as_columns, nearby
 from .pairs import Pairs
 from .power import chance_of_flag
 from .settings import ScoreSettings
 from .source_units import convert_back
+from .standing import RUNGS as STANDING_RUNGS
+from .standing import is_below, stands
 from .verdicts import MIN_TRIALS, calling_level
 
 FEW_ANSWERS_SHARE = 0.20
-SKILL_P = 0.05
-SKILL_DRAWS = 2_000
 LOW_POWER_RATE = 0.05
-STRUCTURELESS_SHARE = 0.095
-"""Chance of the next figure where the density of the labels has no structure (METHOD 1.3)."""
 
 COMPUTABLE_SHARE = 0.50
 COMPUTABLE_SAMPLE = 300
@@ -31,37 +32,59 @@ Floats = npt.NDArray[np.float64]
 
 
 def add(cells: pl.DataFrame, met: Pairs, settings: ScoreSettings) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Add ``n_distinct, top_share, p12_skill, cautions`` to every cell.
+    """Add ``exact, off_by_one, p_core, p_near, n_near, n_distinct, top_share, stands, cautions`` to every cell.
 
     Parameters
     ----------
     cells
-        Judged cells, in order of ``cell`` of ``met.frame``. Power is reckoned at the p where one more rung of the
-        cell's own family would be called.
+        Judged cells with their matched and skill p, in order of ``cell`` of ``met.frame``. Power is reckoned at the p
+        where one more rung of the cell's own family would be called.
 
     Returns
     -------
     The table, and notes: which benchmarks are computable from structure, and by what.
     """
     cells = cells.hstack(_spread(met.frame, cells.height))
-    cells = cells.with_columns(p12_skill=_skill(met.frame, cells, settings))
+    near = nearby(met, cells)
+    cells = cells.hstack(as_columns(near))
     computable = computable_benchmarks(met.labels, cells["benchmark"].unique(maintain_order=True).to_list())
     cells = _with_source_counts(cells, met, settings)
     pooled = _several_samples(met.frame) if settings.pooled else set()
     levels = calling_levels(cells, settings.alpha)
-    texts = []
+    left_out = many_left_out(met.frame, cells.height)
+    texts, standing = [], []
     for index, row in enumerate(cells.iter_rows(named=True)):
-        found = {
-            "skill": row["p12_skill"] is not None and row["p12_skill"] >= SKILL_P,
+        weighed = {
             "few answers": (row["top_share"] or 0.0) > FEW_ANSWERS_SHARE,
+            "resolution": near[index].resolution,
+            "lattice": near[index].lattice,
+        }
+        found = skill_cautions(row, settings.alpha) | weighed
+        found |= {
+            "many left out": bool(left_out[index]),
             "computable": row["benchmark"] in computable,
             "low power": _low_power(row, levels[index], settings),
             "pooled samples": index in pooled,
             "source unit": row["benchmark"] in settings.source_units,
         }
         texts.append("; ".join(name for name, present in found.items() if present))
+        arguments = {name.replace(" ", "_"): present for name, present in weighed.items()}
+        standing.append(stands(row, **arguments, alpha=settings.alpha))
     notes = tuple(f"{name}: labels are computable from structure ({why})" for name, why in computable.items())
-    return cells.with_columns(cautions=pl.Series(texts, dtype=pl.String)), notes
+    columns = {"cautions": pl.Series(texts, dtype=pl.String), "stands": pl.Series(standing, dtype=pl.Boolean)}
+    return cells.with_columns(**columns), notes
+
+
+def skill_cautions(row: Mapping[str, object], alpha: float) -> dict[str, bool]:
+    """Say of each rung whether it is called although the cell's own accuracy explains it."""
+    return {
+        f"skill R{rung}": is_below(row[f"q{rung}"], alpha) and _explained(row[f"p{rung}_skill"])
+        for rung in STANDING_RUNGS
+    }
+
+
+def _explained(p_skill: object) -> bool:
+    return isinstance(p_skill, float) and p_skill >= SKILL_P
 
 
 def computable_benchmarks(labels: pl.DataFrame, benchmarks: list[str]) -> dict[str, str]:
@@ -111,22 +134,6 @@ def _spread(frame: pl.DataFrame, cells: int) -> pl.DataFrame:
     return joined.select(pl.col("n_distinct").fill_null(0), "top_share")
 
 
-def _skill(frame: pl.DataFrame, cells: pl.DataFrame, settings: ScoreSettings) -> pl.Series:
-    """The chance that accuracy alone gives the observed R12; null where R12 is untested."""
-    parts = frame.filter(pl.col("scorable") & pl.col("value").is_finite())
-    parts_by_cell = parts.select("cell", "value", "label").partition_by("cell", as_dict=True)
-    out: list[float | None] = []
-    for index, m1 in enumerate(cells["m1"].to_list()):
-        part = parts_by_cell.get((index,))
-        if part is None or m1 < MIN_TRIALS:
-            out.append(None)
-            continue
-        out.append(
-            skill.skill_p(part["label"].to_numpy(), part["value"].to_numpy(), SKILL_DRAWS, seed=settings.seed)
-        )
-    return pl.Series(out, dtype=pl.Float64).fill_nan(None)
-
-
 def calling_levels(cells: pl.DataFrame, alpha: float) -> list[float]:
     """Return for each cell the p at which one more rung of its family, one condition and effort, would be called."""
     numbered = cells.with_row_index("at")
@@ -150,7 +157,7 @@ def _low_power(row: Mapping[str, object], level: float, settings: ScoreSettings)
         LOW_POWER_RATE,
         first=(m1 - m3) / (n - m3) if n > m3 else 1.0,
         second=min(floor12, (m2 - m3) / (m1 - m3)) if m1 - m3 >= MIN_TRIALS else floor12,
-        third=min(floor23, STRUCTURELESS_SHARE),
+        third=min(floor23, floors.LEAST),
         floor12=floor12,
         floor23=floor23,
         level=level,

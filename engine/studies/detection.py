@@ -12,6 +12,8 @@ from molaudit.kernels import tails
 STATS = {"R12": "floor12", "R23": "floor23", "hit1": "floor_hit1", "hit3": "floor_hit3"}
 """Statistic to the floor that it is tested against."""
 
+RUNGS = ("R12", "R23")
+
 DENOMINATORS = (15, 30, 50, 100, 200, 500)
 
 
@@ -22,7 +24,7 @@ def detection_limits(floors: pl.DataFrame, *, n: Sequence[int], alpha: float) ->
     ----------
     floors
         ``benchmark`` and any of ``floor12, floor23, floor_hit1, floor_hit3``; a missing or null floor gives
-        no row.
+        no row. A floor of 0 was measured on too few labels to test R12 or R23 against, and limits neither.
     n
         Denominators: m1 for R12, m2 for R23, usable pairs for hit1 and hit3.
     alpha
@@ -38,7 +40,8 @@ def detection_limits(floors: pl.DataFrame, *, n: Sequence[int], alpha: float) ->
             floor = row.get(column)
             if floor is None:
                 continue
-            counts = tails.smallest_count(np.asarray(n, np.int64), np.full(len(n), floor), alpha)
+            tested = np.nan if floor == 0 and stat in RUNGS else floor
+            counts = tails.smallest_count(np.asarray(n, np.int64), np.full(len(n), tested), alpha)
             rows += [
                 {"benchmark": row["benchmark"], "stat": stat, "n": trials, "floor": floor, "k_min": int(k)}
                 for trials, k in zip(n, counts, strict=True)

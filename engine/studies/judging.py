@@ -11,6 +11,16 @@ from .verdicts import judge
 ADDED = ("p12", "p23", "q12", "q23", "verdict", "evidence", "regime", "hit3", "hit3_upper")
 
 
+def zero_floors(floors: pl.DataFrame) -> list[str]:
+    """Say which rungs stay untested since their floor is 0: one agreement would make p 0 there."""
+    return [
+        f"{row['benchmark']}: {name} is 0, so {rung} is not tested: the floor was measured on too few labels"
+        for row in floors.iter_rows(named=True)
+        for name, rung in (("floor12", "R12"), ("floor23", "R23"))
+        if row.get(name) == 0
+    ]
+
+
 def judge_counts(
     cells: pl.DataFrame, floors: pl.DataFrame, alpha: float, correction: Correction
 ) -> pl.DataFrame:
@@ -22,7 +32,8 @@ def judge_counts(
         ``benchmark, model, arm, n_usable, m1, m2, m3``; optional ``family``, the set of cells that are corrected
         together (default: the arm).
     floors
-        ``benchmark`` and ``floor12, floor23, floor_hit1``; a null floor makes a cell untestable, and without
+        ``benchmark`` and ``floor12, floor23, floor_hit1``; a null floor makes a cell untestable, a floor of 0 leaves
+        its rung untested, and without
         ``floor_hit1`` no cell can be called ``no-signal``.
 
     Raises

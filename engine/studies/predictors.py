@@ -17,12 +17,15 @@ from molaudit.kernels import figures, floors, simulate
 
 from .verdicts import MIN_TRIALS
 
-Kind = Literal["blind", "constant", "modal", "reference", "skilled", "reciter"]
+Kind = Literal["blind", "constant", "modal", "reference", "skilled", "honest", "reciter"]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 SKILLS = (0.90, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99)
+SHARPER = (0.995, 0.998, 0.999)
 RATES = (0.01, 0.02, 0.05, 0.10, 0.20)
+SKILLED_RATES = (0.02, 0.05, 0.10)
+"""Shares recited by a model that otherwise predicts at r = 0.90."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ def predictors(labels: Floats, n: int) -> list[Predictor]:
         Predictor("first figure", "reference", _first_figure),
         *(Predictor(f"skilled r = {r:.2f}", "skilled", _skilled(r)) for r in SKILLS),
         *(Predictor(f"reciter {rate:.0%}", "reciter", _reciter(rate)) for rate in RATES),
+        *(Predictor(f"r = 0.90 and {rate:.0%}", "reciter", _skilled_reciter(rate)) for rate in SKILLED_RATES),
     ]
 
 
@@ -154,6 +158,19 @@ def _first_figure(t: Task) -> Floats:
 
 def _skilled(r: float) -> Callable[[Task], Floats]:
     return lambda t: t.pick(simulate.skilled(t.labels, r, t.seed, len(t.asked)))
+
+
+def sharper() -> list[Predictor]:
+    """Return predictors so good that third figures can be predicted where labels are coarse against their spread."""
+    return [Predictor(f"skilled r = {r:.3f}", "skilled", _skilled(r)) for r in SHARPER]
+
+
+def _skilled_reciter(rate: float) -> Callable[[Task], Floats]:
+    def answer(t: Task) -> Floats:
+        base = simulate.skilled(t.labels, 0.90, t.seed, len(t.asked))
+        return t.pick(simulate.reciter(t.labels, base, rate, t.seed))
+
+    return answer
 
 
 def _reciter(rate: float) -> Callable[[Task], Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +11,14 @@ import polars as pl
 from molaudit.kernels import figures, intervals
 
 from . import accuracy, cautions
+from .accuracy_alone import skill_columns
 from .floors_table import floors_table
 from .matched import matched_p
+from .missing import missing_columns
 from .pairs import CELL, REASONS, Pairs, pair
+from .pooled import pooled_bounds
 from .settings import ScoreSettings
-from .verdicts import judge, operating_level
+from .verdicts import judge, operating_levels
 
 COUNTS = ("m1", "m2", "m3", "h1", "h2", "h3")
 PAIRWISE = ("match3", "total3", "m1_2", "m2_2", "m2_3", "m3_3")
@@ -30,7 +34,10 @@ CELL_COLUMNS = (
     *("n_asked", "n_pred", "n_usable", *COUNTS),
     *("R12", "R12_low", "R12_high", "R23", "R23_low", "R23_high", "hit3", "hit3_low", "hit3_high"),
     *("floor12", "floor23", "p12", "p23", "q12", "q23", "verdict", "evidence", "regime", "hit3_upper"),
-    *("p12_matched", "p23_matched", "p12_skill", "n_distinct", "top_share", "cautions"),
+    *("p12_matched", "p23_matched", "p12_skill", "p23_skill"),
+    *("exact", "off_by_one", "p_core", "p_near", "n_near", "stands"),
+    *("hit3_if_missing_wrong", "hit3_if_missing_right", "n_approximate"),
+    *("n_distinct", "top_share", "cautions"),
     *(f"{measure}{end}" for measure in accuracy.MEASURES for end in ("", "_low", "_high")),
     *(f"left_out_{reason}" for reason in REASONS),
 )
@@ -40,14 +47,14 @@ CELL_COLUMNS = (
 class Scored:
     """``cells``: one row a cell. ``pairs``: one row an answer. ``floors``: one row a benchmark.
 
-    ``joins``: how the answers met the labels.
+    ``joins``: how the answers met the labels. ``operating_level``: the largest p called, by family.
     """
 
     cells: pl.DataFrame
     pairs: pl.DataFrame
     floors: pl.DataFrame
     notes: tuple[str, ...]
-    operating_level: float
+    operating_level: Mapping[str, float]
     joins: pl.DataFrame
 
 
@@ -83,10 +90,14 @@ def score_frames(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSet
         maintain_order="left",
     )
     cells = _judged(cells, settings)
-    p = np.concatenate([cells["p12"].fill_null(1.0).to_numpy(), cells["p23"].fill_null(1.0).to_numpy()])
-    level = operating_level(p, cells.height, settings.alpha)
+    levels = operating_levels(cells, settings.alpha)
+    if settings.pooled:
+        cells = cells.with_columns(*pooled_bounds(met.frame, cells.height, settings))
+    hits, trials = RUNGS[settings.protocol]["hit3"]
+    cells = cells.hstack(missing_columns(met.frame, cells[hits], cells[trials], pooled=settings.pooled))
     cells = cells.hstack(accuracy.errors_by_cell(met.frame, cells.height, settings))
     cells = cells.hstack(matched_p(met, cells, settings))
+    cells = cells.hstack(skill_columns(met, cells, settings))
     cells, notes = cautions.add(cells, met, settings)
     extra = [column for column in PAIRWISE if column in cells.columns]
     extra += [column for column in cells.columns if column.startswith("source_")]
@@ -94,20 +105,10 @@ def score_frames(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSet
         cells=cells.select(*CELL_COLUMNS, *extra),
         pairs=_pair_table(met),
         floors=floors,
-        notes=(*met.notes, *_zero_floors(floors), *notes),
-        operating_level=level,
+        notes=(*met.notes, *notes),
+        operating_level=levels,
         joins=met.joins,
     )
-
-
-def _zero_floors(floors: pl.DataFrame) -> list[str]:
-    """A floor of 0 was measured on few pairs; a reader must know that p is 0 there for that reason alone."""
-    return [
-        f"{row['benchmark']}: {name} is 0, for no two labels agree so far: a single agreement makes p 0"
-        for row in floors.iter_rows(named=True)
-        for name in ("floor12", "floor23")
-        if row[name] == 0
-    ]
 
 
 def count_cells(frame: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
@@ -161,12 +162,22 @@ def _cell_index(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select("cell", *CELL, "family")[first]
 
 
+def family() -> pl.Expr:
+    """Name the tests that a cell is corrected with, such as "rewritten, effort=low": an arm (or the family that several
+    name) at an effort; "all" where it has neither.
+    """
+    effort = pl.concat_str(pl.lit("effort="), "effort")
+    parts = [
+        pl.when(pl.col("family") != "").then("family"),
+        pl.when(pl.col("effort") != "").then(effort),
+    ]
+    return pl.concat_str(parts, separator=", ", ignore_nulls=True).replace("", "all")
+
+
 def _judged(cells: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
     rungs = RUNGS[settings.protocol]
     tests = cells.with_columns(
-        family=pl.concat_str(
-            pl.col("family").fill_null(""), pl.col("effort").fill_null(""), separator="\x1f"
-        ),
+        family=family(),
         hits12=rungs["12"][0],
         trials12=rungs["12"][1],
         hits23=rungs["23"][0],

@@ -69,20 +69,31 @@ def judge(counts: pl.DataFrame, *, alpha: float = ALPHA, correction: Correction 
 
 
 def rung_p(counts: pl.DataFrame) -> tuple[Floats, Floats]:
-    """Exact one-sided binomial p of both rungs; NaN where a rung is untested or has no floor."""
+    """Exact one-sided binomial p of both rungs; NaN where a rung is untested or has no floor, or a floor of 0.
+
+    A floor of 0 was measured on too few labels: it would make p 0 at the first hit.
+    """
     n12, n23 = counts["trials12"].to_numpy(), counts["trials23"].to_numpy()
-    p12 = tails.binomial_upper(counts["hits12"].to_numpy(), n12, _floats(counts["floor12"]))
-    p23 = tails.binomial_upper(counts["hits23"].to_numpy(), n23, _floats(counts["floor23"]))
+    floor12, floor23 = (_floats(counts[name]) for name in ("floor12", "floor23"))
+    p12 = tails.binomial_upper(counts["hits12"].to_numpy(), n12, np.where(floor12 == 0, np.nan, floor12))
+    p23 = tails.binomial_upper(counts["hits23"].to_numpy(), n23, np.where(floor23 == 0, np.nan, floor23))
     tested12 = n12 >= MIN_TRIALS
     p12 = np.where(tested12, p12, np.nan)
     p23 = np.where(tested12 & (n23 >= MIN_TRIALS), p23, np.nan)
     return p12, p23
 
 
-def operating_level(p: Floats, cells: int, alpha: float = ALPHA) -> float:
-    """Return the run's BH operating point: the largest p whose q is below alpha, else alpha / (2 x cells)."""
-    level = tails.bh_level(p, alpha)
-    return alpha / (2 * cells) if np.isnan(level) else float(level)
+def operating_levels(judged: pl.DataFrame, alpha: float = ALPHA) -> dict[str, float]:
+    """Return each family's BH operating point: the largest p whose q is below alpha, else alpha / (2 x cells).
+
+    ``judged`` has ``family, p12, p23``; untested rungs enter as 1. Families in order of first appearance.
+    """
+    levels = {}
+    for part in judged.partition_by("family", maintain_order=True):
+        p = np.concatenate([part[name].fill_null(1.0).to_numpy() for name in ("p12", "p23")])
+        level = tails.bh_level(p, alpha)
+        levels[str(part["family"][0])] = alpha / p.size if np.isnan(level) else float(level)
+    return levels
 
 
 def calling_level(judged: pl.DataFrame, alpha: float = ALPHA) -> float:
@@ -125,7 +136,8 @@ def _verdict(judged: pl.DataFrame, alpha: float) -> pl.Series:
     no_floor = np.isnan(_floats(judged["floor12"])) | np.isnan(_floats(judged["floor23"]))
     verdict = np.where(q < alpha, "flagged", "clean")
     verdict = np.where(untested, np.where(no_signal, "no-signal", "untestable"), verdict)
-    return pl.Series("verdict", np.where(no_floor, "untestable", verdict), dtype=pl.String)
+    nothing_tested = ~untested & np.isnan(_floats(judged["p12"])) & np.isnan(_floats(judged["p23"]))
+    return pl.Series("verdict", np.where(no_floor | nothing_tested, "untestable", verdict), dtype=pl.String)
 
 
 def _evidence(alpha: float) -> pl.Expr:

@@ -26,8 +26,9 @@ QUICK = ["--repeats", "20", "--resamples", "20"]
 ISSUED = (  # as promised to whoever reads the files
     "benchmark, model, condition, effort, n_asked, n_pred, n_usable, m1, m2, m3, h1, h2, h3, R12, R12_low, R12_high, "
     "R23, R23_low, R23_high, hit3, hit3_low, hit3_high, floor12, floor23, p12, p23, q12, q23, verdict, evidence, "
-    "regime, hit3_upper, p12_matched, p23_matched, p12_skill, n_distinct, top_share, cautions, mae, medae, rmse, "
-    "pearson, spearman"
+    "regime, hit3_upper, p12_matched, p23_matched, p12_skill, p23_skill, exact, off_by_one, p_core, p_near, n_near, "
+    "stands, hit3_if_missing_wrong, hit3_if_missing_right, n_approximate, n_distinct, top_share, cautions, mae, "
+    "medae, rmse, pearson, spearman"
 )
 
 Say = Callable[..., tuple[int, str, str]]

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from molaudit.kernels import figures, simulate, skill, streams
+from molaudit.kernels import simulate, skill, streams
 from molaudit.kernels.compile import kernel
 
 LABELS = np.array([-3.18, 0.949, 0.951, 1.04, 9.4, 9.96, 250.0, -0.0471, 1.7e-5, 8.5, 2.0, 6.13e12])
@@ -80,21 +80,6 @@ def test_a_reciter_gives_the_label_at_its_rate_and_else_its_base():
     )
     np.testing.assert_array_equal(simulate.reciter(labels, base, 0, 3), base)
     assert (simulate.reciter(labels, base, 1, 3) == labels).all()
-
-
-@pytest.mark.parametrize("k", [1, 2])
-def test_the_range_of_a_code_ends_where_the_code_does(k):
-    rng = np.random.default_rng(k)
-    values = np.concatenate(
-        [LABELS, rng.normal(size=50) * 10.0 ** rng.integers(-200, 200, 50), [1e-300, 1.6e308]]
-    )
-    for value in values:
-        low, high = simulate._span(value, k)
-        code = figures.codes([value], k)[0]
-        assert (figures.codes([low, high], k) == code).all()
-        outside = [math.nextafter(low, -math.inf), math.nextafter(high, math.inf)]
-        assert (figures.codes(outside, k) != code).all()
-    assert simulate._span(0.0, k) == (math.inf, -math.inf)
 
 
 @kernel()
