@@ -139,18 +139,16 @@ def resample_pairs(
             )
 
     spread(measure, count, 20 * n)
-    pearson = _pearson(sums, total)
+    varies = (ranked[:, 0] > 0.0) & (ranked[:, 1] > 0.0)
+    pearson = np.where(varies, _pearson(sums, total), np.nan)
     for r in np.flatnonzero(np.isinf(pearson)).tolist():
         weights, one = np.zeros((1, data.x.size), dtype=np.int32), np.empty(1, dtype=np.int64)
         weigh(n, data.cluster, data.n_clusters, seed, stream, first + r, leave_one_out, weights, one)
         pearson[r] = about_means(weights[0], float(one[0]), data.x, data.y, sums[r, 2], sums[r, 3])
-    varies = (ranked[:, 0] > 0.0) & (ranked[:, 1] > 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         mae, rmse = sums[:, 0] / total, np.sqrt(sums[:, 1] / total)
         spearman = _correlations(ranked[:, 2], ranked[:, 0], ranked[:, 1])
-    return np.stack(
-        [mae, medians, rmse, np.where(varies, pearson, np.nan), np.where(varies, spearman, np.nan)]
-    )
+    return np.stack([mae, medians, rmse, pearson, np.where(varies, spearman, np.nan)])
 
 
 def _pearson(sums: Floats, total: NDArray[np.int64]) -> Floats:

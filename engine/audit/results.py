@@ -12,6 +12,7 @@ from molaudit.storage import results
 from molaudit.storage.attempts import body_bytes
 from molaudit.storage.cache import Cache
 
+from .. import compiling
 from ..api import Scores
 from ..errors import InputError
 from ..models.dialects.registry import dialect
@@ -86,6 +87,7 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
     read = read_answers(table, cache)
     if read.is_empty():
         raise InputError("no call of this audit has been answered yet; nothing can be scored")
+    compiling.prepare()
     lost = _last_outcomes(table, cache, read)
     met = table.join(read, on="key", how="left", maintain_order="left")
     met = met.join(lost, on="key", how="left", maintain_order="left")

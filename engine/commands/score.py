@@ -90,27 +90,29 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..api import score
+    from ..compiling import compiled_ahead
     from ..output import prepare_folder
     from ..terminal import counted, show_scores, tell
 
     prepare_folder(args.out)
     answers = args.answers[0] if len(args.answers) == 1 else args.answers
-    scores = score(
-        answers,
-        args.labels,
-        protocol=args.protocol,
-        figures=args.figures,
-        samples=args.samples,
-        answer_figures=args.answer_figures,
-        match=args.match,
-        correction=args.correction,
-        source_units=dict(args.source_unit),
-        several_values=args.several_values,
-        alpha=args.alpha,
-        seed=args.seed,
-        repeats=args.repeats,
-        resamples=args.resamples,
-    )
+    with compiled_ahead():
+        scores = score(
+            answers,
+            args.labels,
+            protocol=args.protocol,
+            figures=args.figures,
+            samples=args.samples,
+            answer_figures=args.answer_figures,
+            match=args.match,
+            correction=args.correction,
+            source_units=dict(args.source_unit),
+            several_values=args.several_values,
+            alpha=args.alpha,
+            seed=args.seed,
+            repeats=args.repeats,
+            resamples=args.resamples,
+        )
     scores.write(args.out)
     console = Console()
     show_scores(console, scores.cells, scores.notes)
