@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -14,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from shared_data import DATA, require
 from thread_pieces import in_pieces
 
 from molaudit.bench import kernels_figures as peers
@@ -27,8 +26,7 @@ from molaudit.kernels import (
     threads,
 )
 
-SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[2] / ".." / "shared"))
-BLINDING = SHARED / "data" / "published" / "blinding"
+BLINDING = DATA / "published" / "blinding"
 KS = (1, 2, 3)
 
 
@@ -396,8 +394,7 @@ def test_pairwise_counts_equal_a_loop_over_texts() -> None:
 
 
 def test_pairwise_counts_reproduce_the_54_published_cells() -> None:
-    if not BLINDING.is_dir():
-        pytest.skip(f"published data not found at {BLINDING}")
+    require(BLINDING)
     labels = pl.read_csv(BLINDING / "labels.csv", infer_schema=False).select(
         "benchmark", "molecule", pl.col("label").cast(pl.Float64)
     )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from collections import Counter, defaultdict
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,14 +13,13 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
+from shared_data import DATA, require
 from thread_pieces import in_pieces
 
 from molaudit.bench import kernels_floors as peers
 from molaudit.bench.rows import c_library
 from molaudit.kernels import _floors_halves, _floors_plan, figures, floors, streams, threads
 
-SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[2] / ".." / "shared"))
-DATA = SHARED / "data"
 LANES = _floors_halves.LANES
 
 
@@ -268,8 +265,7 @@ def test_the_peers_of_the_benchmark_agree_with_the_kernel() -> None:
 
 def published_floors() -> list[dict[str, Any]]:
     path = DATA / "published" / "recall" / "label_floor.csv"
-    if not path.is_file():
-        return []
+    require(path)
     table = pl.read_csv(path)
     return table.filter(~pl.col("dataset").is_in(OTHER_EDITIONS)).to_dicts()
 
@@ -292,8 +288,6 @@ def published_labels(dataset: str) -> NDArray[np.float64]:
 
 def test_published_floors_are_reproduced() -> None:
     table = published_floors()
-    if not table:
-        pytest.skip(f"published data not found at {DATA}")
     assert len(table) == 9
     for row in table:
         labels = published_labels(row["dataset"])

@@ -3,25 +3,23 @@
 import csv
 import itertools
 import math
-import os
 from fractions import Fraction
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
+from shared_data import DATA, needs
 from thread_pieces import in_pieces
 
 from molaudit.kernels import tails, threads
 
-_SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[2] / ".." / "shared"))
-_RECALL = _SHARED / "data" / "published" / "recall"
+_RECALL = DATA / "published" / "recall"
 _PUBLISHED_BH_LEVEL = 0.010499147628217775
 
-published = pytest.mark.skipif(not _RECALL.is_dir(), reason="the published tables are not at hand")
+published = needs(_RECALL)
 
 
 def _rows(name: str) -> list[dict[str, str]]:
