@@ -90,16 +90,21 @@ def _able(
     return able
 
 
+def run(*, quick: bool, out: Path, console: Console) -> list[dict[str, Any]]:
+    """Measure all tasks beside the peers that are installed, as ``molaudit bench engine`` does."""
+    return run_bench(out, quick, console=console)
+
+
 def run_bench(
     out: Path,
     quick: bool,
     *,
+    console: Console,
     peers: set[str] | None = None,
     tasks: set[int] | None = None,
     repeats: int = 1,
 ) -> list[dict[str, Any]]:
     """Measure, print the tables, and write ``engine.json`` and ``engine.md`` to ``out``; returns the rows."""
-    console = Console()
     about = tables.environment()
     measured, notes = measure(
         quick, peers=peers, say=lambda text: console.print(text, markup=False), tasks=tasks, repeats=repeats
@@ -138,6 +143,7 @@ def main() -> None:
     run_bench(
         options.out,
         options.quick,
+        console=Console(),
         peers=None if options.peers is None else set(options.peers),
         repeats=options.repeats,
         tasks=None if options.tasks is None else set(options.tasks),

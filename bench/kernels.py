@@ -8,10 +8,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numba
 from rich.console import Console
 from rich.table import Table
 
+from molaudit.kernels import threads as kernel_threads
 from molaudit.storage import results
 
 from . import (
@@ -40,7 +40,7 @@ def environment() -> dict[str, Any]:
     return {
         "machine": platform.machine(),
         "cores": os.cpu_count(),
-        "threads": numba.get_num_threads(),
+        "threads": kernel_threads.threads(),
         "python": platform.python_version(),
         "versions": versions,
     }

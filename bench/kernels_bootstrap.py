@@ -8,11 +8,11 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from molaudit.kernels import bootstrap
+from molaudit.kernels import threads as kernel_threads
 from molaudit.kernels._bootstrap_draws import resample_means
 from molaudit.kernels._bootstrap_nested import NestedTables, resample_nested
 from molaudit.kernels._bootstrap_select import CHUNK
@@ -131,7 +131,7 @@ def rows(quick: bool) -> list[dict[str, Any]]:
 
 def _mean_rows(n: int, resamples: int) -> list[dict[str, Any]]:
     x = np.random.default_rng(n).lognormal(size=n)
-    threads = numba.get_num_threads()
+    threads = kernel_threads.threads()
     library, note = c_library("bootstrap_mean")
     few = max(1000, resamples // 20)
     _check_means(x, library, few)
@@ -191,7 +191,7 @@ def index_counts(cell: Floats, resamples: int) -> NDArray[np.int64]:
 def _nested_rows(resamples: int) -> list[dict[str, Any]]:
     m1, m2, m3, n = NESTED_CELL
     cell = packed_cell(*NESTED_CELL)
-    threads = numba.get_num_threads()
+    threads = kernel_threads.threads()
     by_index = index_counts(cell, 40_000)
     drawn = bootstrap.nested_distribution(m1, m2, m3, n, resamples=40_000, seed=SEED)
     np.testing.assert_allclose(drawn.mean(axis=1), by_index.mean(axis=1), rtol=0.01)
@@ -225,7 +225,7 @@ def _error_rows(cells: int) -> list[dict[str, Any]]:
     rng = np.random.default_rng(2)
     label = np.round(rng.normal(-3, 2, 500), 2)
     pred = np.round(label + rng.normal(0, 0.5, 500), 2)
-    threads = numba.get_num_threads()
+    threads = kernel_threads.threads()
     resamples = 2000
 
     def ours() -> object:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from molaudit.kernels import _figures_codes, figures
+from molaudit.kernels import threads as kernel_threads
 
 from .rows import Row, c_library, compare, median_of
 
@@ -60,7 +60,7 @@ def rows(quick: bool) -> list[dict[str, Any]]:
     """Time the codes of a million values (a tenth of it when quick); equality is asserted first."""
     n = 100_000 if quick else 1_000_000
     x = example_values(n)
-    threads = numba.get_num_threads()
+    threads = kernel_threads.threads()
     library, note = c_library("figures")
     wrong = check(x[:100_000], library)
     contenders = [("molaudit", threads, median_of(lambda: figures.codes(x, 3)), "" if library else note)]

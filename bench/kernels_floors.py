@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from molaudit.kernels import _floors_halves, _floors_plan, figures, floors
+from molaudit.kernels import threads as kernel_threads
 
 from .rows import c_library, compare, median_of
 
@@ -109,7 +109,7 @@ def rows(quick: bool, labels: NDArray[np.float64] | None = None) -> list[dict[st
         Labels that carry three figures; by default a stand-in for ESOL's 872.
     """
     values = example_labels() if labels is None else labels
-    threads = numba.get_num_threads()
+    threads = kernel_threads.threads()
     many, few = (20_000, 1_000) if quick else (200_000, 2_000)
     library, note = c_library("floors")
     check(values, library)

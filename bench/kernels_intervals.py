@@ -5,12 +5,12 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from molaudit.kernels import intervals
+from molaudit.kernels import threads as kernel_threads
 
 from .rows import compare, median_of
 
@@ -73,7 +73,7 @@ def _rows(task: str, k: Integers, n: Integers) -> list[dict[str, Any]]:
     note = "measured on a tenth"
     missing = "" if has_statsmodels else "statsmodels is not installed"
     contenders = [
-        ("molaudit", numba.get_num_threads(), median_of(lambda: intervals.clopper_pearson(k, n)), missing),
+        ("molaudit", kernel_threads.threads(), median_of(lambda: intervals.clopper_pearson(k, n)), missing),
         ("scipy.special.betaincinv", 1, 10 * median_of(lambda: scipy_bounds(k[few], n[few]), 3), note),
     ]
     if has_statsmodels:

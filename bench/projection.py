@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
-import numba
 import numpy as np
 
 from molaudit.engine.nulls.jobs import compute_chunk
+from molaudit.kernels import threads as kernel_threads
 
 CELLS: Final = 12 * 22
 REPEATS: Final = 1_000_000
@@ -37,11 +37,10 @@ def project(quick: bool, price: float = PRICE) -> list[dict[str, Any]]:
     """
     chunk, cells = (10_000, 1) if quick else (50_000, 2)
     arrays = [example_cell(seed) for seed in range(cells)]
-    most = numba.get_num_threads()
+    most = kernel_threads.threads()
     found = []
     for threads in thread_counts(most):
-        numba.set_num_threads(threads)
-        try:
+        with kernel_threads.limited(threads):
             for statistic in STATISTICS:
                 compute_chunk(statistic, arrays[0], 0, 10, 0)
             begin = time.perf_counter()
@@ -49,8 +48,6 @@ def project(quick: bool, price: float = PRICE) -> list[dict[str, Any]]:
                 for statistic in STATISTICS:
                     compute_chunk(statistic, cell, 0, chunk, 0)
             taken = time.perf_counter() - begin
-        finally:
-            numba.set_num_threads(most)
         seconds = taken * CELLS * REPEATS / (cells * chunk)
         found.append(
             {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
 from molaudit.kernels import bootstrap, figures, floors
+from molaudit.kernels import threads as kernel_threads
 from molaudit.kernels._bootstrap_draws import resample_means
 from molaudit.kernels.streams import BOOTSTRAP
 
@@ -23,7 +23,7 @@ SIZES = (50, 200, 500, 2000, 5000, 20_000)
 def rows(quick: bool) -> list[dict[str, Any]]:
     """Time three kernels on each number of threads, and the bootstrap of a mean at each n on all of them."""
     found = []
-    most = numba.get_num_threads()
+    most = kernel_threads.threads()
     scale = 1 if quick else 10
     labels, values = example_labels(), example_values(100_000 * scale)
     sample = np.random.default_rng(0).lognormal(size=500)
@@ -38,13 +38,10 @@ def rows(quick: bool) -> list[dict[str, Any]]:
         "codes at three figures, values": (lambda: figures.codes(values, 3), 1e5 * scale),
     }
     for threads in thread_counts(most):
-        numba.set_num_threads(threads)
-        try:
+        with kernel_threads.limited(threads):
             for task, (function, units) in tasks.items():
                 rate = units / median_of(function, 3)
                 found.append({"against": "threads", "task": task, "x": threads, "per_second": rate})
-        finally:
-            numba.set_num_threads(most)
     for n in SIZES:
         sample = np.random.default_rng(n).lognormal(size=n)
         resamples = 2_000_000 * scale // n

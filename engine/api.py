@@ -11,6 +11,7 @@ import polars as pl
 
 from molaudit.storage import imports
 
+from . import compiling
 from .studies.retrieval import Scored, score_frames
 from .studies.settings import AnswerFigures, Correction, Figures, Match, Protocol, Samples, ScoreSettings
 
@@ -193,6 +194,7 @@ def score_with(answers: Source, labels: Source, chosen: ScoreSettings) -> Scores
     """
     read_answers = imports.load_answers(answers) if _is_path(answers) else imports.answers_from_frame(answers)
     read_labels = imports.load_labels(labels) if _is_path(labels) else imports.labels_from_frame(labels)
+    compiling.prepare()
     scored = score_frames(read_answers.frame, read_labels.frame, chosen)
     return Scores(
         cells=scored.cells,

@@ -74,9 +74,13 @@ def _carry_out(args: argparse.Namespace) -> int:
     if isinstance(sys.stdout, TextIOWrapper):
         # An ASCII terminal shows what it has no letter for as an escape, as stderr always does.
         sys.stdout.reconfigure(errors="backslashreplace")
+    from . import compiling
+
+    compiling.tell_with(lambda text: print(f"molaudit {args.command}: {text}", file=sys.stderr, flush=True))  # noqa: T201
     try:
         check_environment()
         code = args.run(args)
+        compiling.say_total()
     except KeyboardInterrupt:
         return _interrupted()
     except BrokenPipeError:

@@ -7,6 +7,7 @@ from pathlib import Path
 from molaudit.storage import results
 
 from .audit.command import RunOptions, run_audit, show_plan
+from .compiling import compiled_ahead
 from .errors import SettingsError
 from .output import prepare_folder
 from .serve import ServeSettings, start_process
@@ -50,7 +51,7 @@ def run_demo(folder: Path) -> int:
     audit, cache = folder / "audit.toml", folder / "cache.duckdb"
     _spare(audit)
     prepare_folder(folder)
-    with start_process(ServeSettings(seed=SEED)) as url:
+    with compiled_ahead(), start_process(ServeSettings(seed=SEED)) as url:
         models = "".join(_MODEL.format(name=name) for name in MODELS)
         text = _AUDIT.format(seed=SEED, url=url, models=models)
         results.replace(audit, lambda stream: stream.write(text.encode()))

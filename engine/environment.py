@@ -12,7 +12,6 @@ from collections.abc import MutableMapping
 from .errors import SettingsError
 
 _AT_LEAST_ONE = ("NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
-_THREADING = ("NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY")
 
 
 def check(environ: MutableMapping[str, str] = os.environ) -> None:
@@ -35,21 +34,6 @@ def check(environ: MutableMapping[str, str] = os.environ) -> None:
         raise SettingsError(
             f"the environment variable NUMBA_DISABLE_JIT is {environ['NUMBA_DISABLE_JIT']!r}: the kernels only work "
             "compiled; unset it or set it to 0"
-        )
-    if any(environ.get(name, "").strip() for name in _THREADING):
-        _check_threading(environ)
-
-
-def _check_threading(environ: MutableMapping[str, str]) -> None:
-    """Numba alone knows which of its threading layers are installed; it says so at the first parallel kernel."""
-    from molaudit.kernels.threads import refusal
-
-    reason = refusal()
-    if reason is not None:
-        named = " and ".join(f"{name} = {environ[name]!r}" for name in _THREADING if environ.get(name))
-        raise SettingsError(
-            f"the environment asks for threads that are not there ({named}): {reason}. Unset it (what is installed "
-            "is then taken), or set NUMBA_THREADING_LAYER to workqueue, which always is"
         )
 
 

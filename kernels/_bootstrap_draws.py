@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from .compile import device, kernel
 from .streams import high_below, key, low_below, word
+from .threads import spread
 
-# Resamples that share one scratch array: enough to hide its allocation, few enough to spread over threads.
-_BLOCK = 32
+Floats = NDArray[np.float64]
+
 # Draws whose indices are held at a time: an even number, and few enough for the first cache.
-_PIECE = 2048
+AT_ONCE = 2048
 
 
 @device
@@ -32,8 +32,8 @@ def _mean_of_resample(values: NDArray[np.float64], state: np.uint64, indices: ND
     n = len(values)
     size = np.uint64(n)
     a = b = c = d = 0.0
-    for start in range(0, n, _PIECE):
-        drawn = min(_PIECE, n - start)
+    for start in range(0, n, AT_ONCE):
+        drawn = min(AT_ONCE, n - start)
         for pair in range((drawn + 1) // 2):
             bits = word(state, start // 2 + pair)
             indices[2 * pair] = high_below(bits, size)
@@ -48,28 +48,29 @@ def _mean_of_resample(values: NDArray[np.float64], state: np.uint64, indices: ND
     return ((a + b) + (c + d)) / n
 
 
-@kernel(parallel=True)
-def resample_means(
-    values: NDArray[np.float64], seed: int, stream: int, first: int, count: int
-) -> NDArray[np.float64]:
-    """Return the mean of each resample of the values."""
-    out = np.empty(count)
-    for block in numba.prange((count + _BLOCK - 1) // _BLOCK):
-        indices = np.empty(min(_PIECE, len(values)) + 1, dtype=np.uint32)
-        for r in range(block * _BLOCK, min(count, (block + 1) * _BLOCK)):
-            out[r] = _mean_of_resample(values, key(seed, stream, first + r), indices)
-    return out
+@kernel()
+def means_of_resamples(
+    values: NDArray[np.float64], seed: int, stream: int, first: int, out: NDArray[np.float64]
+) -> None:
+    """Write the mean of each resample of the values."""
+    indices = np.empty(min(AT_ONCE, len(values)) + 1, dtype=np.uint32)
+    for r in range(len(out)):
+        out[r] = _mean_of_resample(values, key(seed, stream, first + r), indices)
 
 
-@kernel(parallel=True)
-def resample_ratios(
-    top: NDArray[np.float64], bottom: NDArray[np.float64], seed: int, stream: int, first: int, count: int
-) -> NDArray[np.float64]:
-    """Return the ratio of two sums over the same resampled items: inf over a zero bottom, NaN for 0/0."""
-    out = np.empty(count)
+@kernel()
+def ratios_of_resamples(
+    top: NDArray[np.float64],
+    bottom: NDArray[np.float64],
+    seed: int,
+    stream: int,
+    first: int,
+    out: NDArray[np.float64],
+) -> None:
+    """Write the ratio of two sums over the same resampled items: inf over a zero bottom, NaN for 0/0."""
     n = len(top)
     size = np.uint64(n)
-    for r in numba.prange(count):
+    for r in range(len(out)):
         state = key(seed, stream, first + r)
         a = b = c = d = 0.0
         for pair in range(n // 2):
@@ -84,25 +85,29 @@ def resample_ratios(
             a += top[one]
             c += bottom[one]
         out[r] = (a + b) / (c + d)
-    return out
 
 
 @device
-def draw_weights(weights: NDArray[np.int64], state: np.uint64) -> None:
-    """Overwrite the weights by the number of times that each item is in one resample."""
+def draw_weights(weights: NDArray[np.int32], state: np.uint64, indices: NDArray[np.uint32]) -> None:
+    """Overwrite the weights by the number of times that each item is in one resample.
+
+    ``indices`` has room for `AT_ONCE`: indices first and counts after take half the time of one loop.
+    """
     n = len(weights)
     size = np.uint64(n)
     weights[:] = 0
-    for pair in range(n // 2):
-        bits = word(state, pair)
-        weights[high_below(bits, size)] += 1
-        weights[low_below(bits, size)] += 1
-    if n & 1:
-        weights[high_below(word(state, n // 2), size)] += 1
+    for start in range(0, n, AT_ONCE):
+        drawn = min(AT_ONCE, n - start)
+        for pair in range((drawn + 1) // 2):
+            bits = word(state, start // 2 + pair)
+            indices[2 * pair] = high_below(bits, size)
+            indices[2 * pair + 1] = low_below(bits, size)
+        for i in range(drawn):
+            weights[indices[i]] += 1
 
 
 @device
-def leave_out(weights: NDArray[np.int64], item: int) -> None:
+def leave_out(weights: NDArray[np.int32], item: int) -> None:
     """Overwrite the weights by ones, and a zero for the item (none where it is negative)."""
     weights[:] = 1
     if item >= 0:
@@ -111,7 +116,7 @@ def leave_out(weights: NDArray[np.int64], item: int) -> None:
 
 @device
 def weighted_quantile(
-    ordered: NDArray[np.float64], weights: NDArray[np.int64], total: int, q: float
+    ordered: NDArray[np.float64], weights: NDArray[np.int32], total: int, q: float
 ) -> float:
     """Return the linear quantile of values in ascending order, each as often as its weight says."""
     if total == 0:
@@ -133,9 +138,56 @@ def weighted_quantile(
     return lower + share * (float(ordered[i]) - lower)
 
 
-@kernel(parallel=True)
-def resample_quantiles(
+@kernel()
+def quantiles_of_resamples(
     ordered: NDArray[np.float64],
+    cluster: NDArray[np.int64],
+    n_clusters: int,
+    q: float,
+    seed: int,
+    stream: int,
+    first: int,
+    leave_one_out: bool,
+    out: NDArray[np.float64],
+) -> None:
+    """Write the quantile of each resample, or with each cluster left out (number -1: none).
+
+    ``ordered`` ascends; ``cluster`` holds the cluster of each of its values, numbered from 0.
+    """
+    n = len(ordered)
+    of_clusters = np.empty(n_clusters, dtype=np.int32)
+    weights = np.empty(n, dtype=np.int32)
+    indices = np.empty(AT_ONCE, dtype=np.uint32)
+    for r in range(len(out)):
+        if leave_one_out:
+            leave_out(of_clusters, first + r)
+        else:
+            draw_weights(of_clusters, key(seed, stream, first + r), indices)
+        total = 0
+        for i in range(n):
+            weights[i] = of_clusters[cluster[i]]
+            total += weights[i]
+        out[r] = weighted_quantile(ordered, weights, total, q)
+
+
+def resample_means(values: Floats, seed: int, stream: int, first: int, count: int) -> Floats:
+    """Return the mean of each resample of the values, shape (count,)."""
+    out = np.empty(count)
+    spread(lambda a, b: means_of_resamples(values, seed, stream, first + a, out[a:b]), count, values.size)
+    return out
+
+
+def resample_ratios(top: Floats, bottom: Floats, seed: int, stream: int, first: int, count: int) -> Floats:
+    """Return `ratios_of_resamples`, shape (count,)."""
+    out = np.empty(count)
+    spread(
+        lambda a, b: ratios_of_resamples(top, bottom, seed, stream, first + a, out[a:b]), count, 2 * top.size
+    )
+    return out
+
+
+def resample_quantiles(
+    ordered: Floats,
     cluster: NDArray[np.int64],
     n_clusters: int,
     q: float,
@@ -144,24 +196,13 @@ def resample_quantiles(
     first: int,
     count: int,
     leave_one_out: bool,
-) -> NDArray[np.float64]:
-    """Return the quantile of each resample, or with each cluster left out (number -1: none).
-
-    ``ordered`` ascends; ``cluster`` holds the cluster of each of its values, numbered from 0.
-    """
+) -> Floats:
+    """Return `quantiles_of_resamples`, shape (count,)."""
     out = np.empty(count)
-    n = len(ordered)
-    for block in numba.prange((count + _BLOCK - 1) // _BLOCK):
-        of_clusters = np.empty(n_clusters, dtype=np.int64)
-        weights = np.empty(n, dtype=np.int64)
-        for r in range(block * _BLOCK, min(count, (block + 1) * _BLOCK)):
-            if leave_one_out:
-                leave_out(of_clusters, first + r)
-            else:
-                draw_weights(of_clusters, key(seed, stream, first + r))
-            total = 0
-            for i in range(n):
-                weights[i] = of_clusters[cluster[i]]
-                total += weights[i]
-            out[r] = weighted_quantile(ordered, weights, total, q)
+
+    def draw(a: int, b: int) -> None:
+        place = (seed, stream, first + a, leave_one_out)
+        quantiles_of_resamples(ordered, cluster, n_clusters, q, *place, out[a:b])
+
+    spread(draw, count, 4 * ordered.size)
     return out

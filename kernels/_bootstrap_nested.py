@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from .compile import device, kernel
 from .streams import BOOTSTRAP, key, word
+from .threads import spread
 
 _STAGES: Final = 3
 _BLOCK: Final = 1024
@@ -206,8 +206,16 @@ def _add_place(
         hits[r] += lows[digit] + np.int64(other + (own - other) * keeps)
 
 
-@kernel(parallel=True)
 def resample_nested(tables: NestedTables, seed: int, first: int, out: NDArray[np.int64]) -> None:
+    """Write m1, m2 and m3 of each resample to ``out``, shape (3, count)."""
+    blocks = -(-out.shape[1] // _BLOCK)
+    spread(lambda a, b: _resample_blocks(tables, seed, first, a, b, out), blocks, 30 * _BLOCK)
+
+
+@kernel()
+def _resample_blocks(
+    tables: NestedTables, seed: int, first: int, first_block: int, last_block: int, out: NDArray[np.int64]
+) -> None:
     """Write m1, m2 and m3 of each resample to ``out``, shape (3, count).
 
     A block at a time, since the look-ups of one resample wait for each other and those of many do not, and words
@@ -215,7 +223,7 @@ def resample_nested(tables: NestedTables, seed: int, first: int, out: NDArray[np
     """
     count = out.shape[1]
     mask = (1 << tables.bits) - 1
-    for block in numba.prange((count + _BLOCK - 1) // _BLOCK):
+    for block in range(first_block, last_block):
         start, stop = block * _BLOCK, min(count, (block + 1) * _BLOCK)
         keys = np.empty(stop - start, dtype=np.uint64)
         for r in range(stop - start):

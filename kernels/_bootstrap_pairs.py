@@ -1,8 +1,8 @@
 """Five measures of how answers and labels agree, all on the same resample of molecules.
 
-A resample is held as the weights of the molecules. Order is found once, before resampling: the median walks the
-errors in ascending order, and a rank is a running sum of weights over the groups of equal values, so that every
-resample costs O(n).
+A resample is held as the weights of the pairs. Order is found once, before resampling: the median of a resample lies
+near that of the sample, so only the weights of the errors near it are looked at one by one, and a rank is a running
+sum of weights over the groups of equal values. So every resample costs O(n).
 """
 
 from __future__ import annotations
@@ -10,148 +10,157 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ._bootstrap_draws import draw_weights, leave_out, weighted_quantile
-from .compile import device, kernel
-from .streams import key
+from ._bootstrap_measures import (
+    LANES,
+    SUMS,
+    Floats,
+    Indices,
+    Weights,
+    about_means,
+    add_up,
+    find_medians,
+    rank,
+    weigh,
+)
+from .threads import spread
 
 MEASURES: Final = ("mae", "medae", "rmse", "pearson", "spearman")
-_BLOCK = 32
+
+_WEIGHTS_AT_ONCE: Final = 64 * 1024
+"""Weights of some resamples that are held at a time: 256 kB, which a second cache takes."""
+
+_WINDOW: Final = 3.0
+"""Roots of n to either side of the sample's median in which that of a resample is looked for first: six standard
+deviations."""
+
+_CANCELLED: Final = 1e-6
+"""Share of a sum of squares that is left around the resample's mean, below which it is summed anew around it."""
 
 
 class PairData(NamedTuple):
-    """Pairs made ready for resampling; pairs stand in ascending order of their absolute error.
+    """Pairs made ready for resampling; ``x, y, error`` are padded with zeros to a multiple of `LANES`.
 
-    ``error`` is |x - y|; ``group_x`` and ``group_y`` number the distinct values of each side in ascending order;
-    ``cluster`` numbers the clusters from 0.
+    ``x`` and ``y`` are taken about their means; ``error`` is |x - y|; ``group_x`` and ``group_y`` number the distinct
+    values of each side in ascending order; ``by_error`` lists the pairs in ascending order of their error, and
+    ``below`` is 1 for those before number ``window`` of that list. ``cluster`` numbers the clusters from 0; it is
+    empty where every pair is its own.
     """
 
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    error: NDArray[np.float64]
-    group_x: NDArray[np.int64]
-    group_y: NDArray[np.int64]
-    cluster: NDArray[np.int64]
+    x: Floats
+    y: Floats
+    error: Floats
+    group_x: Indices
+    group_y: Indices
+    by_error: Indices
+    below: Weights
+    window: int
+    cluster: Indices
     n_clusters: int
     n_groups_x: int
     n_groups_y: int
 
 
-def prepare(
-    x: NDArray[np.float64], y: NDArray[np.float64], cluster: NDArray[np.int64], n_clusters: int
-) -> PairData:
-    """Sort the pairs by absolute error and number the distinct values of both sides."""
+def prepare(x: Floats, y: Floats, cluster: NDArray[np.int64], n_clusters: int) -> PairData:
+    """Order the pairs by absolute error and number the distinct values of both sides."""
     error = np.abs(x - y)
-    order = np.argsort(error, kind="stable")
-    distinct_x, group_x = np.unique(x[order], return_inverse=True)
-    distinct_y, group_y = np.unique(y[order], return_inverse=True)
+    order = np.argsort(error, kind="stable").astype(np.uint32)
+    distinct_x, group_x = np.unique(x, return_inverse=True)
+    distinct_y, group_y = np.unique(y, return_inverse=True)
+    alone = np.array_equal(cluster, np.arange(x.size))
+    deviation = math.sqrt(float((np.bincount(cluster, minlength=1) ** 2).sum()))
+    window = max(0, int(0.5 * x.size - _WINDOW * deviation))
+    below = np.zeros(x.size, dtype=np.int32)
+    below[order[:window]] = 1
     return PairData(
-        x[order],
-        y[order],
-        error[order],
-        group_x.astype(np.int64),
-        group_y.astype(np.int64),
-        cluster[order],
+        _padded(_centred(x)),
+        _padded(_centred(y)),
+        _padded(error),
+        group_x.astype(np.uint32),
+        group_y.astype(np.uint32),
+        order,
+        below,
+        window,
+        np.empty(0, dtype=np.uint32) if alone else cluster.astype(np.uint32),
         n_clusters,
         distinct_x.size,
         distinct_y.size,
     )
 
 
-@device
-def _ranks(weights: NDArray[np.int64], group: NDArray[np.int64], ranks: NDArray[np.float64]) -> int:
-    """Write the mid-rank of each group under the weights; return how many groups have any weight."""
-    ranks[:] = 0.0
-    for i in range(len(weights)):
-        ranks[group[i]] += weights[i]
-    before = 0.0
-    present = 0
-    for g in range(len(ranks)):
-        here = ranks[g]
-        if here > 0.0:
-            present += 1
-        ranks[g] = before + 0.5 * (here + 1.0)
-        before += here
-    return present
+def _centred(values: Floats) -> Floats:
+    # A correlation does not know the centre; near it little cancels.
+    return values - values.mean() if values.size else values
 
 
-@device
-def _correlation(cross: float, square_x: float, square_y: float) -> float:
-    """Return cross / sqrt(square_x square_y), by two roots lest the product over- or underflow."""
-    return max(-1.0, min(1.0, cross / math.sqrt(square_x) / math.sqrt(square_y)))
+def _padded(values: Floats) -> Floats:
+    padded = np.zeros(-(-values.size // LANES) * LANES)
+    padded[: values.size] = values
+    return padded
 
 
-@device
-def _measure(
-    data: PairData,
-    weights: NDArray[np.int64],
-    rank_x: NDArray[np.float64],
-    rank_y: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
-    total = 0
-    sum_error = sum_square = sum_x = sum_y = 0.0
-    for i in range(len(weights)):
-        w = float(weights[i])
-        error = data.error[i]
-        total += weights[i]
-        sum_error += w * error
-        sum_square += w * error * error
-        sum_x += w * data.x[i]
-        sum_y += w * data.y[i]
-    out[:] = math.nan
-    if total == 0:
-        return
-    out[0] = sum_error / total
-    out[1] = weighted_quantile(data.error, weights, total, 0.5)
-    out[2] = math.sqrt(sum_square / total)
-    present_x = _ranks(weights, data.group_x, rank_x)
-    present_y = _ranks(weights, data.group_y, rank_y)
-    if present_x < 2 or present_y < 2:
-        return
-    mean_x, mean_y, middle = sum_x / total, sum_y / total, 0.5 * (total + 1.0)
-    xx = yy = xy = rxx = ryy = rxy = 0.0
-    for i in range(len(weights)):
-        w = float(weights[i])
-        dx, dy = data.x[i] - mean_x, data.y[i] - mean_y
-        xx += w * dx * dx
-        yy += w * dy * dy
-        xy += w * dx * dy
-        dx, dy = rank_x[data.group_x[i]] - middle, rank_y[data.group_y[i]] - middle
-        rxx += w * dx * dx
-        ryy += w * dy * dy
-        rxy += w * dx * dy
-    out[3] = _correlation(xy, xx, yy)
-    out[4] = _correlation(rxy, rxx, ryy)
-
-
-@kernel(parallel=True)
 def resample_pairs(
     data: PairData, seed: int, stream: int, first: int, count: int, leave_one_out: bool
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the five measures of each resample, or with each cluster left out (number -1: none).
 
     The shape is (5, count), the rows in the order of ``MEASURES``. A correlation is NaN where a side of the
     resample holds one value only; all are NaN where nothing is left.
     """
-    out = np.empty((len(MEASURES), count))
-    n = len(data.x)
-    for block in numba.prange((count + _BLOCK - 1) // _BLOCK):
-        of_clusters = np.empty(data.n_clusters, dtype=np.int64)
-        weights = np.empty(n, dtype=np.int64)
-        rank_x, rank_y = np.empty(data.n_groups_x), np.empty(data.n_groups_y)
-        measured = np.empty(len(MEASURES))
-        for r in range(block * _BLOCK, min(count, (block + 1) * _BLOCK)):
-            if leave_one_out:
-                leave_out(of_clusters, first + r)
-            else:
-                draw_weights(of_clusters, key(seed, stream, first + r))
-            for i in range(n):
-                weights[i] = of_clusters[data.cluster[i]]
-            _measure(data, weights, rank_x, rank_y, measured)
-            for i in range(len(measured)):
-                out[i, r] = measured[i]
-    return out
+    n = data.by_error.size
+    sums, medians = np.empty((count, SUMS)), np.empty(count)
+    ranked, total = np.empty((count, 3)), np.empty(count, dtype=np.int64)
+    at_once = max(1, _WEIGHTS_AT_ONCE // max(1, data.x.size))
+
+    def measure(begin: int, end: int) -> None:
+        weights = np.zeros((min(at_once, end - begin), data.x.size), dtype=np.int32)
+        for start in range(begin, end, at_once):
+            stop = min(start + at_once, end)
+            drawn, part = weights[: stop - start], slice(start, stop)
+            weigh(
+                n,
+                data.cluster,
+                data.n_clusters,
+                seed,
+                stream,
+                first + start,
+                leave_one_out,
+                drawn,
+                total[part],
+            )
+            add_up(drawn, data.error, data.x, data.y, sums[part])
+            find_medians(
+                drawn, total[part], data.error, data.by_error, data.below, data.window, medians[part]
+            )
+            rank(
+                drawn, total[part], data.group_x, data.group_y, data.n_groups_x, data.n_groups_y, ranked[part]
+            )
+
+    spread(measure, count, 20 * n)
+    varies = (ranked[:, 0] > 0.0) & (ranked[:, 1] > 0.0)
+    pearson = np.where(varies, _pearson(sums, total), np.nan)
+    for r in np.flatnonzero(np.isinf(pearson)).tolist():
+        weights, one = np.zeros((1, data.x.size), dtype=np.int32), np.empty(1, dtype=np.int64)
+        weigh(n, data.cluster, data.n_clusters, seed, stream, first + r, leave_one_out, weights, one)
+        pearson[r] = about_means(weights[0], float(one[0]), data.x, data.y, sums[r, 2], sums[r, 3])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mae, rmse = sums[:, 0] / total, np.sqrt(sums[:, 1] / total)
+        spearman = _correlations(ranked[:, 2], ranked[:, 0], ranked[:, 1])
+    return np.stack([mae, medians, rmse, pearson, np.where(varies, spearman, np.nan)])
+
+
+def _pearson(sums: Floats, total: NDArray[np.int64]) -> Floats:
+    """Return the correlations by their sums; infinite where those have lost too many digits to say."""
+    with np.errstate(all="ignore"):
+        xx = sums[:, 4] - sums[:, 2] * (sums[:, 2] / total)
+        yy = sums[:, 5] - sums[:, 3] * (sums[:, 3] / total)
+        xy = sums[:, 6] - sums[:, 2] * (sums[:, 3] / total)
+        sound = (xx > _CANCELLED * sums[:, 4]) & (yy > _CANCELLED * sums[:, 5])
+        return np.where(sound | (total == 0), _correlations(xy, xx, yy), np.inf)
+
+
+def _correlations(cross: Floats, square_x: Floats, square_y: Floats) -> Floats:
+    """Return cross / sqrt(square_x square_y), by two roots lest the product over- or underflow."""
+    return np.clip(cross / np.sqrt(square_x) / np.sqrt(square_y), -1.0, 1.0)

@@ -1,8 +1,8 @@
 """Agreement of the codes of answers with those of labels, counted per group.
 
 The kernels take codes, not values: encoding alone vectorises, encoding inside a counting loop did not (a
-quarter of the speed). Callers pass blocks of pairs, so that the codes stay in the cache. Each chunk has its
-own table of counts: sums of integers know no order.
+quarter of the speed). Callers pass blocks of pairs, so that the codes stay in the cache, and a table of counts for
+each thread: sums of integers know no order.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ._figures_codes import DIGIT_BITS, DIGIT_MASK
@@ -39,66 +38,51 @@ def _pattern(pred: NDArray[np.int64], label: NDArray[np.int64], i: int) -> int:
     return agree if (pred[2, i] != 0) & (label[2, i] != 0) else 0
 
 
-@kernel(parallel=True)
+@kernel()
 def pattern_counts(
     pred: NDArray[np.int64],
     label: NDArray[np.int64],
     scorable: NDArray[np.bool_],
     group: NDArray[np.int64],
-    n_groups: int,
     prefix: bool,
-    chunks: int,
-) -> NDArray[np.int64]:
-    """Return int64[n_groups, 8]: scorable pairs of codes int64[3, n] by the precisions at which they agree."""
-    n = group.size
-    partial = np.zeros((chunks, n_groups, PATTERNS), dtype=np.int64)
-    for chunk in prange(chunks):
-        counts = partial[chunk]
-        for i in range(n * chunk // chunks, n * (chunk + 1) // chunks):
-            seen = _prefix_pattern(pred[2, i], label[2, i]) if prefix else _pattern(pred, label, i)
-            counts[group[i], seen] += np.int64(scorable[i])
-    total: NDArray[np.int64] = partial.sum(axis=0)
-    return total
+    counts: NDArray[np.int64],
+) -> None:
+    """Add to int64[n_groups, 8]: scorable pairs of codes int64[3, n] by the precisions at which they agree."""
+    for i in range(group.size):
+        seen = _prefix_pattern(pred[2, i], label[2, i]) if prefix else _pattern(pred, label, i)
+        counts[group[i], seen] += np.int64(scorable[i])
 
 
-@kernel(parallel=True)
-def depths(pred: NDArray[np.int64], label: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Return int8[n]: precisions from the first on at which codes int64[3, n] agree without a gap."""
-    out = np.empty(pred.shape[1], dtype=np.int8)
-    for i in prange(pred.shape[1]):
+@kernel()
+def depths(pred: NDArray[np.int64], label: NDArray[np.int64], out: NDArray[np.int8]) -> None:
+    """Write int8[n]: precisions from the first on at which codes int64[3, n] agree without a gap."""
+    for i in range(pred.shape[1]):
         pattern = _pattern(pred, label, i)
         one, two, three = pattern & 1, (pattern >> 1) & 1, pattern >> 2
         out[i] = one + (one & two) + (one & two & three)
-    return out
 
 
-@kernel(parallel=True)
+@kernel()
 def pairwise_counts(
     pred: NDArray[np.int64],
     label: NDArray[np.int64],
     pred_figures: NDArray[np.int8],
     label_figures: NDArray[np.int8],
     group: NDArray[np.int64],
-    n_groups: int,
-    chunks: int,
-) -> NDArray[np.int64]:
-    """Return int64[n_groups, 6]: the counts of the earlier study, see ``figures.agreement_pairwise``."""
-    n = group.size
-    partial = np.zeros((chunks, n_groups, 6), dtype=np.int64)
-    for chunk in prange(chunks):
-        for i in range(n * chunk // chunks, n * (chunk + 1) // chunks):
-            pattern = _pattern(pred, label, i)
-            one, two, three = pattern & 1, (pattern >> 1) & 1, pattern >> 2
-            both = min(pred_figures[i], label_figures[i])
-            row = partial[chunk, group[i]]
-            if label_figures[i] >= 3:
-                row[0] += three
-                row[1] += 1
-            if both >= 2:
-                row[2] += one
-                row[3] += one & two
-            if both >= 3:
-                row[4] += two
-                row[5] += two & three
-    total: NDArray[np.int64] = partial.sum(axis=0)
-    return total
+    counts: NDArray[np.int64],
+) -> None:
+    """Add to int64[n_groups, 6]: the counts of the earlier study, see ``figures.agreement_pairwise``."""
+    for i in range(group.size):
+        pattern = _pattern(pred, label, i)
+        one, two, three = pattern & 1, (pattern >> 1) & 1, pattern >> 2
+        both = min(pred_figures[i], label_figures[i])
+        row = counts[group[i]]
+        if label_figures[i] >= 3:
+            row[0] += three
+            row[1] += 1
+        if both >= 2:
+            row[2] += one
+            row[3] += one & two
+        if both >= 3:
+            row[4] += two
+            row[5] += two & three

@@ -22,7 +22,6 @@ from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ._bits import popcount
@@ -208,7 +207,7 @@ def _score(
         hits[lane] += (tied[lane] >> TIE_BITS) / (tied[lane] & TIE_MASK) - best[lane]
 
 
-@kernel(parallel=True)
+@kernel()
 def hits_of_repeats(
     size: NDArray[np.int64],
     half: NDArray[np.int64],
@@ -225,16 +224,20 @@ def hits_of_repeats(
     seed: int,
     first_draw: int,
     first: int,
-    repeats: int,
-) -> NDArray[np.float64]:
-    """Return float64[repeats]: hits over all prefixes of the repeats first .. first + repeats - 1."""
-    out = np.empty(repeats, dtype=np.float64)
-    words = (size.max() + WORD - 1) // WORD
-    for block in prange((repeats + LANES - 1) // LANES):
-        halves = np.empty((words, LANES), dtype=np.uint64)
-        keys = np.empty(LANES, dtype=np.uint64)
-        scratch = np.empty((4, LANES), dtype=np.int64)
-        hits = np.zeros(LANES, dtype=np.float64)
+    first_block: int,
+    last_block: int,
+    out: NDArray[np.float64],
+) -> None:
+    """Write to float64[repeats] the hits over all prefixes, for the repeats of some blocks; repeat 0 is ``first``."""
+    most = 0
+    for g in range(size.size):
+        most = max(most, size[g])
+    halves = np.empty(((most + WORD - 1) // WORD, LANES), dtype=np.uint64)
+    keys = np.empty(LANES, dtype=np.uint64)
+    scratch = np.empty((4, LANES), dtype=np.int64)
+    hits = np.empty(LANES, dtype=np.float64)
+    for block in range(first_block, last_block):
+        hits[:] = 0.0
         for lane in range(LANES):
             keys[lane] = key(seed, FLOORS, first + block * LANES + lane)
         for g in range(size.size):
@@ -251,6 +254,5 @@ def hits_of_repeats(
                 halves, scratch[0], scratch[1], scratch[2], hits, label_count, first_segment, segment_word,
                 segment_mask, first_continuation[g], first_continuation[g + 1],
             )  # fmt: skip
-        stop = min(LANES, repeats - block * LANES)
-        out[block * LANES : block * LANES + stop] = hits[:stop]
-    return out
+        for lane in range(min(LANES, len(out) - block * LANES)):
+            out[block * LANES + lane] = hits[lane]

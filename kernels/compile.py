@@ -1,25 +1,18 @@
-"""The only place that knows how kernels are compiled.
-
-Numba's disk cache looks only at the file of the outer function, so an edited helper in another file would
-leave old machine code in use. The cache therefore lies in a folder named by a digest of all kernel sources
-and the numba version: an edit can never meet old code. What numba keeps are pickles, which run as code when they are
-read: only a folder that no other user can write to is used. Where there is none, compilation is in memory.
-"""
+"""The only place that knows how kernels are compiled, and how long that takes."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import stat
-import tempfile
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
+from time import perf_counter
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import config
+from numba.core import config, event
+
+from . import compile_time
+from .cache_folder import cache_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,55 +22,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
-@cache
-def cache_folder() -> Path | None:
-    """Return the folder of this source state's machine code, ours alone to write to, or None where there is none."""
-    digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    name = f"kernels-{digest.hexdigest()}"
-    for ours in _our_folders():
-        folder = ours / name
-        try:
-            if not all(_made_private(level) for level in (ours, folder)):
-                continue
-            with tempfile.TemporaryFile(dir=folder):
-                return folder
-        except OSError:
-            continue
-    return None
+class _Watch(event.Listener):
+    """Counts what is compiled. Numba holds a lock meanwhile; of what is compiled for a kernel, the kernel counts."""
+
+    def __init__(self) -> None:
+        self._begun: list[float] = []
+
+    def on_start(self, _event: Any) -> None:
+        if not self._begun:
+            compile_time.begin()
+        self._begun.append(perf_counter())
+
+    def on_end(self, _event: Any) -> None:
+        begun = self._begun.pop()
+        if not self._begun:
+            compile_time.add(perf_counter() - begun)
 
 
-def _our_folders() -> list[Path]:
-    """List the folders of this program, best first, whose parents are not its own."""
-    parents = [
-        Path(os.environ[name]) for name in ("MOLAUDIT_CACHE_DIR", "XDG_CACHE_HOME") if os.environ.get(name)
-    ]
-    with contextlib.suppress(RuntimeError):  # no HOME and no entry in the user database
-        parents.append(Path.home() / ".cache")
-    folders = [parent / "molaudit" for parent in parents]
-    with contextlib.suppress(OSError):  # no usable temporary folder
-        # The name is the user's, for where all users share the parent the first to come takes a name.
-        user = getattr(os, "getuid", lambda: "user")()
-        folders.append(Path(tempfile.gettempdir()) / f"molaudit-{user}")
-    return folders
-
-
-def _make(folder: Path) -> None:
-    """Make a folder and those above it; ``parents=True`` would give only the last one the mode."""
-    if not folder.is_dir():
-        _make(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
-
-
-def _made_private(folder: Path) -> bool:
-    """Make a folder where there is none; whether no other user can put a file there, if the system has users."""
-    _make(folder)
-    if not hasattr(os, "getuid"):
-        return True
-    # A link of somebody else may lead to a folder of ours now and elsewhere later.
-    owners = {folder.lstat().st_uid, folder.stat().st_uid}
-    return owners == {os.getuid()} and not folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+event.register("numba:compile", _Watch())  # type: ignore[no-untyped-call]
 
 
 def kernel(*, parallel: bool = False) -> Callable[[F], F]:

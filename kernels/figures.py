@@ -5,19 +5,16 @@ The oracle of every function is Python's ``format`` (METHOD 1.1, 1.2); none make
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-import numba
 import numpy as np
-from numba import prange
 from numpy.typing import ArrayLike, NDArray
 
 from ._columns import column, doubles, groups, same_length
+from ._figures_arrays import clean_each, code_all, code_each, coded_blocks, count_carried
 from ._figures_codes import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET, code_device, codes_device
 from ._figures_counts import PATTERNS, depths, pairwise_counts, pattern_counts
-from ._figures_digits import carried_device, nearest_double, twelve_digits
-from .compile import kernel
+from .threads import spread
 
 __all__ = [
     "agreement",
@@ -32,47 +29,8 @@ __all__ = [
     "text",
 ]
 
-_BLOCK: Final = 1 << 15  # pairs whose codes stay in the cache: 3 times the speed of 2**18
-
-
-@kernel(parallel=True)
-def _codes(x: NDArray[np.float64], figures: int) -> NDArray[np.int64]:
-    out = np.empty(x.size, dtype=np.int64)
-    for i in prange(x.size):
-        out[i] = code_device(x[i], figures)
-    return out
-
-
-@kernel(parallel=True)
-def _codes_all(x: NDArray[np.float64]) -> NDArray[np.int64]:
-    out = np.empty((3, x.size), dtype=np.int64)
-    for i in prange(x.size):
-        out[0, i], out[1, i], out[2, i] = codes_device(x[i])
-    return out
-
-
-@kernel(parallel=True)
-def _clean(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    out = np.empty(x.size, dtype=np.float64)
-    for i in prange(x.size):
-        value = x[i]
-        if value != 0.0 and abs(value) < np.inf:
-            digits, q = twelve_digits(value)
-            magnitude = nearest_double(digits, q)
-            out[i] = -magnitude if value < 0.0 else magnitude
-        else:
-            out[i] = value
-    return out
-
-
-@kernel(parallel=True)
-def _carried(x: NDArray[np.float64]) -> NDArray[np.int8]:
-    out = np.zeros(x.size, dtype=np.int8)
-    for i in prange(x.size):
-        value = x[i]
-        if value != 0.0 and abs(value) < np.inf:
-            out[i] = carried_device(value)
-    return out
+_CODE_OPERATIONS: Final = 5  # of the processor, a value, as `spread` takes it
+_DIGIT_OPERATIONS: Final = 50
 
 
 def codes(x: ArrayLike, figures: int) -> NDArray[np.int64]:
@@ -101,7 +59,10 @@ def codes(x: ArrayLike, figures: int) -> NDArray[np.int64]:
     """
     if figures not in (1, 2, 3):
         raise ValueError(f"figures must be 1, 2 or 3, not {figures}")
-    return _codes(doubles(x, "x"), figures)
+    values = doubles(x, "x")
+    out = np.empty(values.size, dtype=np.int64)
+    spread(lambda a, b: code_each(values[a:b], figures, out[a:b]), values.size, _CODE_OPERATIONS)
+    return out
 
 
 def codes_all(x: ArrayLike) -> NDArray[np.int64]:
@@ -116,7 +77,10 @@ def codes_all(x: ArrayLike) -> NDArray[np.int64]:
     int64[3, n]
         Row k - 1 equals ``codes(x, k)``.
     """
-    return _codes_all(doubles(x, "x"))
+    values = doubles(x, "x")
+    out = np.empty((3, values.size), dtype=np.int64)
+    spread(lambda a, b: code_all(values[a:b], *out[:, a:b]), values.size, _CODE_OPERATIONS)
+    return out
 
 
 def text(code: int) -> str:
@@ -148,7 +112,10 @@ def clean(x: ArrayLike) -> NDArray[np.float64]:
     >>> clean([-2.1799999999999997, -0.39999999999999997]).tolist()
     [-2.18, -0.4]
     """
-    return _clean(doubles(x, "x"))
+    values = doubles(x, "x")
+    out = np.empty(values.size)
+    spread(lambda a, b: clean_each(values[a:b], out[a:b]), values.size, _DIGIT_OPERATIONS)
+    return out
 
 
 def carried(x: ArrayLike) -> NDArray[np.int8]:
@@ -169,7 +136,10 @@ def carried(x: ArrayLike) -> NDArray[np.int8]:
     >>> carried([2.5, 5000.0, 10.2, 0.0]).tolist()
     [2, 1, 3, 0]
     """
-    return _carried(doubles(x, "x"))
+    values = doubles(x, "x")
+    out = np.empty(values.size, dtype=np.int8)
+    spread(lambda a, b: count_carried(values[a:b], out[a:b]), values.size, _DIGIT_OPERATIONS)
+    return out
 
 
 def agreement(
@@ -208,12 +178,16 @@ def agreement(
     usable = column(scorable, np.bool_, "scorable")
     cells = groups(group, n_groups)
     same_length(pred=p, label=y, scorable=usable, group=cells)
-    patterns = np.zeros((n_groups, PATTERNS), dtype=np.int64)
-    threads = numba.get_num_threads()
-    for block, codes_p, codes_y in _coded_blocks(p, y):
-        patterns += pattern_counts(
-            codes_p, codes_y, usable[block], cells[block], n_groups, bool(prefix), threads
-        )
+    partial: list[NDArray[np.int64]] = []
+
+    def count(first: int, last: int) -> None:
+        counts = np.zeros((n_groups, PATTERNS), dtype=np.int64)
+        for block, codes_p, codes_y in coded_blocks(p, y, first, last):
+            pattern_counts(codes_p, codes_y, usable[block], cells[block], bool(prefix), counts)
+        partial.append(counts)
+
+    spread(count, p.size, _CODE_OPERATIONS)
+    patterns = np.sum(partial, axis=0)
     bits = np.arange(PATTERNS)
     holds = [bits >= 0] + [(bits & nested) == nested for nested in (1, 3, 7)]
     holds += [(bits & flat) != 0 for flat in (1, 2, 4)]
@@ -240,8 +214,12 @@ def depth(pred: ArrayLike, label: ArrayLike) -> NDArray[np.int8]:
     p, y = doubles(pred, "pred"), doubles(label, "label")
     same_length(pred=p, label=y)
     depth = np.empty(p.size, dtype=np.int8)
-    for block, codes_p, codes_y in _coded_blocks(p, y):
-        depth[block] = depths(codes_p, codes_y)
+
+    def count(first: int, last: int) -> None:
+        for block, codes_p, codes_y in coded_blocks(p, y, first, last):
+            depths(codes_p, codes_y, depth[block])
+
+    spread(count, p.size, _CODE_OPERATIONS)
     return depth
 
 
@@ -281,19 +259,14 @@ def agreement_pairwise(
     of_label = column(label_figures, np.int8, "label_figures")
     cells = groups(group, n_groups)
     same_length(pred=p, label=y, pred_figures=of_pred, label_figures=of_label, group=cells)
-    counts = np.zeros((n_groups, 6), dtype=np.int64)
-    threads = numba.get_num_threads()
-    for block, codes_p, codes_y in _coded_blocks(p, y):
-        counts += pairwise_counts(
-            codes_p, codes_y, of_pred[block], of_label[block], cells[block], n_groups, threads
-        )
+    partial: list[NDArray[np.int64]] = []
+
+    def count(first: int, last: int) -> None:
+        counts = np.zeros((n_groups, 6), dtype=np.int64)
+        for block, codes_p, codes_y in coded_blocks(p, y, first, last):
+            pairwise_counts(codes_p, codes_y, of_pred[block], of_label[block], cells[block], counts)
+        partial.append(counts)
+
+    spread(count, p.size, _CODE_OPERATIONS)
+    counts: NDArray[np.int64] = np.sum(partial, axis=0)
     return counts
-
-
-def _coded_blocks(
-    pred: NDArray[np.float64], label: NDArray[np.float64]
-) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
-    """Encode pairs block by block."""
-    for start in range(0, pred.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        yield block, _codes_all(pred[block]), _codes_all(label[block])

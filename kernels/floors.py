@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._columns import column, doubles
-from ._floors_halves import hits_of_repeats, tables
+from ._floors_halves import LANES, hits_of_repeats, tables
 from ._floors_plan import plan, runs
 from .figures import codes_all
+from .threads import spread
 
 __all__ = ["LEAST", "MIN_LABELS", "MIN_PREFIX", "Floors", "floors", "matched_shares", "mode_repeats"]
 
@@ -124,7 +125,12 @@ def mode_repeats(
     steps = plan(values, _checked(rung))
     if steps.size.size == 0:
         return np.full(repeats, math.nan)
-    hits = hits_of_repeats(*steps, *tables(), seed, first_draw(rung), first, repeats)
+    hits = np.empty(repeats)
+    draws = (seed, first_draw(rung), first)
+    blocks = -(-repeats // LANES)
+    # About how many steps the kernel takes for a block: a few for each label and each continuation.
+    operations = LANES * (steps.trials + steps.label_count.size)
+    spread(lambda a, b: hits_of_repeats(*steps, *tables(), *draws, a, b, hits), blocks, operations)
     return hits / steps.trials
 
 

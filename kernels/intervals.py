@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -23,8 +22,11 @@ from ._binomial import log_fall, log_top, tail_in_first_terms
 from ._columns import column
 from .compile import device, kernel
 from .streams import GOLDEN, normal_quantile
+from .threads import spread
 
 _SHIFT: Final = np.uint64(32)
+_ROOT_OPERATIONS: Final = 500  # of the processor, a pair
+_LOOK_UP_OPERATIONS: Final = 5
 
 
 class Bounds(NamedTuple):
@@ -97,7 +99,7 @@ def _bounds(k: ArrayLike, n: ArrayLike, tail: float) -> Bounds:
         raise ValueError("counts must satisfy 0 <= k <= n < 2**31")
     if not flat_hits.size:
         return Bounds(np.empty(shape), np.empty(shape))
-    low, high = _solve_all(flat_hits, flat_trials, *_numbered(flat_hits, flat_trials), tail)
+    low, high = _solved(flat_hits, flat_trials, tail)
     return Bounds(low.reshape(shape), high.reshape(shape))
 
 
@@ -196,28 +198,43 @@ def _numbered(
     return number, small[:found], trials[:found]
 
 
-@kernel(parallel=True)
-def _solve_all(
-    k: NDArray[np.int64],
-    n: NDArray[np.int64],
-    number: NDArray[np.int64],
-    small: NDArray[np.int64],
-    trials: NDArray[np.int64],
-    tail: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    low = np.empty(len(k))
-    high = np.empty(len(k))
+def _solved(k: NDArray[np.int64], n: NDArray[np.int64], tail: float) -> Bounds:
+    number, small, trials = _numbered(k, n)
+    roots = np.empty((len(small), 4))
+    spread(lambda a, b: _solve(small[a:b], trials[a:b], tail, roots[a:b]), small.size, _ROOT_OPERATIONS)
+    bounds = Bounds(np.empty(k.size), np.empty(k.size))
+    spread(
+        lambda a, b: _look_up(k[a:b], n[a:b], number[a:b], roots, bounds.low[a:b], bounds.high[a:b]),
+        k.size,
+        _LOOK_UP_OPERATIONS,
+    )
+    return bounds
+
+
+@kernel()
+def _solve(
+    small: NDArray[np.int64], trials: NDArray[np.int64], tail: float, roots: NDArray[np.float64]
+) -> None:
+    """Write x and 1 - x at the lower bound of each pair; then the same for its mirror image."""
     log_tail = math.log(tail)
     z = normal_quantile(tail)
-    # Of a pair, x and 1 - x at its lower bound; then the same for its mirror image.
-    roots = np.empty((len(small), 4))
-    for j in numba.prange(len(small)):
+    for j in range(len(small)):
         top = log_top(float(small[j]), float(trials[j])) if small[j] > 0 else 0.0
         for side in range(2):
             hits = trials[j] - small[j] if side == 1 else small[j]
             x, y = _lower(hits, trials[j], top, tail, log_tail, z)
             roots[j, 2 * side], roots[j, 3 - 2 * side] = x, y
-    for i in numba.prange(len(k)):
+
+
+@kernel()
+def _look_up(
+    k: NDArray[np.int64],
+    n: NDArray[np.int64],
+    number: NDArray[np.int64],
+    roots: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+) -> None:
+    for i in range(len(k)):
         mirror = 2 if 2 * k[i] > n[i] else 0
         low[i], high[i] = roots[number[i], mirror], roots[number[i], mirror + 1]
-    return low, high

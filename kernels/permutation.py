@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -18,11 +17,14 @@ from ._columns import column, doubles, same_length
 from .compile import kernel
 from .figures import codes_all
 from .streams import PERMUTATION, high_below, key, word
+from .threads import spread
 
 # Each null has its own stream: those of a rung or of a precision add its number.
 _WITHIN_PREFIX: Final = PERMUTATION + 256
 _WITHIN_BINS: Final = PERMUTATION + 512
 _SIGNS: Final = PERMUTATION + 768
+
+_STEP_OPERATIONS: Final = 3  # of the processor, a value that is moved or added
 
 
 class Permuted(NamedTuple):
@@ -199,7 +201,13 @@ def paired_difference(
         same_length(x=before, cluster=given)
         _, of = np.unique(given, return_inverse=True)
         change = np.bincount(of, weights=change).astype(np.float64)
-    return _sign_flips(change, before.size, seed, first, permutations)
+    out = np.empty(permutations)
+    spread(
+        lambda a, b: _sign_flips(change, before.size, seed, first + a, out[a:b]),
+        permutations,
+        _STEP_OPERATIONS * change.size,
+    )
+    return out
 
 
 def _matches(
@@ -208,13 +216,23 @@ def _matches(
     group: NDArray[np.int64],
     draw: tuple[int, int, int, int],
 ) -> NDArray[np.int64]:
+    seed, stream, first, count = draw
     order = np.argsort(group, kind="stable")
     change = np.flatnonzero(np.diff(group[order])) + 1
     starts = np.concatenate([[0], change, [order.size]]).astype(np.int64)
-    return _permuted_matches(answers[order], labels[order], starts, *draw)
+    sorted_answers, sorted_labels = answers[order], labels[order]
+    out = np.empty(count, dtype=np.int64)
+    spread(
+        lambda a, b: _permuted_matches(
+            sorted_answers, sorted_labels, starts, seed, stream, first + a, out[a:b]
+        ),
+        count,
+        _STEP_OPERATIONS * labels.size,
+    )
+    return out
 
 
-@kernel(parallel=True)
+@kernel()
 def _permuted_matches(
     answers: NDArray[np.int64],
     labels: NDArray[np.int64],
@@ -222,13 +240,13 @@ def _permuted_matches(
     seed: int,
     stream: int,
     first: int,
-    count: int,
-) -> NDArray[np.int64]:
+    out: NDArray[np.int64],
+) -> None:
     """Count equal codes after shuffling the labels of each group (Fisher and Yates); code 0 equals nothing."""
-    out = np.zeros(count, dtype=np.int64)
-    for r in numba.prange(count):
+    shuffled = np.empty_like(labels)
+    for r in range(len(out)):
         state = key(seed, stream, first + r)
-        shuffled = labels.copy()
+        shuffled[:] = labels
         hits = 0
         for g in range(len(starts) - 1):
             start = starts[g]
@@ -238,21 +256,18 @@ def _permuted_matches(
                 shuffled[j] = shuffled[i]
                 hits += (chosen == answers[i]) & (chosen != 0)
         out[r] = hits
-    return out
 
 
-@kernel(parallel=True)
+@kernel()
 def _sign_flips(
-    difference: NDArray[np.float64], pairs: int, seed: int, first: int, count: int
-) -> NDArray[np.float64]:
-    """Return the sum of the differences under random signs, one bit of a word each, over the number of pairs."""
-    out = np.empty(count)
+    difference: NDArray[np.float64], pairs: int, seed: int, first: int, out: NDArray[np.float64]
+) -> None:
+    """Write the sum of the differences under random signs, one bit of a word each, over the number of pairs."""
     n = len(difference)
-    for r in numba.prange(count):
+    for r in range(len(out)):
         state = key(seed, _SIGNS, first + r)
         total = 0.0
         for i in range(n):
             bit = (word(state, i >> 6) >> np.uint64(i & 63)) & np.uint64(1)
             total += difference[i] if bit == 0 else -difference[i]
         out[r] = total / pairs
-    return out

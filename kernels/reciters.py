@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -18,9 +17,11 @@ from .compile import kernel
 from .figures import codes_all
 from .simulate import _window_answer
 from .streams import POWER, high_below, inner_uniform, key, word
+from .threads import spread
 
 Base = Literal["window", "blind"]
 
+_MOLECULE_OPERATIONS = 30  # of the processor, a molecule
 _WORDS_EACH = 3  # of one molecule: which it is, whether it is recited, what is answered otherwise
 
 
@@ -64,10 +65,17 @@ def counts(
         raise ValueError(f"rate must lie between 0 and 1, not {rate}")
     if base not in ("window", "blind"):
         raise ValueError(f"base must be window or blind, not {base!r}")
-    return _counts(labels, codes_all(labels), asked, rate, base == "blind", seed, first, draws)
+    codes, blind = codes_all(labels), base == "blind"
+    out = np.zeros((draws, asked.size, 3), dtype=np.int64)
+    spread(
+        lambda a, b: _counts(labels, codes, asked, rate, blind, seed, first + a, out[a:b]),
+        draws,
+        _MOLECULE_OPERATIONS * labels.size,
+    )
+    return out
 
 
-@kernel(parallel=True)
+@kernel()
 def _counts(
     label: NDArray[np.float64],
     codes: NDArray[np.int64],
@@ -76,13 +84,14 @@ def _counts(
     blind: bool,
     seed: int,
     first: int,
-    draws: int,
-) -> NDArray[np.int64]:
+    out: NDArray[np.int64],
+) -> None:
     n = len(label)
-    out = np.zeros((draws, len(sizes), 3), dtype=np.int64)
-    for r in numba.prange(draws):
+    order = np.empty(n, dtype=np.int64)
+    for r in range(len(out)):
         state = key(seed, POWER, first + r)
-        order = np.arange(n)
+        for i in range(n):
+            order[i] = i
         one = two = three = done = 0
         for s in range(len(sizes)):
             for i in range(done, sizes[s]):
@@ -106,4 +115,3 @@ def _counts(
                 three += int(agree_2 & (code_3 == codes[2, chosen]))
             done = sizes[s]
             out[r, s, 0], out[r, s, 1], out[r, s, 2] = one, two, three
-    return out

@@ -10,7 +10,6 @@ import math
 from enum import IntEnum
 from typing import Final
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -18,6 +17,9 @@ from ._columns import doubles
 from ._figures_codes import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET, code_device
 from .compile import device, kernel
 from .streams import SIMULATION, fill_normals, high_below, inner_uniform, key, word
+from .threads import spread
+
+_STEP_OPERATIONS: Final = 15  # of the processor, a simulated answer
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +75,11 @@ def reciter(label: ArrayLike, base: ArrayLike, rate: float, seed: int, *, first:
         raise ValueError(f"base must be of shape (draws, {labels.size}), not {answers.shape}")
     if not 0.0 <= rate <= 1.0:
         raise ValueError(f"rate must lie between 0 and 1, not {rate}")
-    _recite(labels, answers, rate, seed, first)
+    spread(
+        lambda a, b: _recite(labels, answers[a:b], rate, seed, first + a),
+        len(answers),
+        _STEP_OPERATIONS * labels.size,
+    )
     return answers
 
 
@@ -99,11 +105,20 @@ def _first_figure_answer(label: float, u: float) -> float:
     return math.copysign(rounded, label) * (0.95 + 0.1 * u)
 
 
-@kernel(parallel=True)
 def _answers(kind: int, label: Floats, scale: float, seed: int, first: int, draws: int) -> Floats:
+    out = np.empty((draws, label.size))
+    spread(
+        lambda a, b: _draw(kind, label, scale, seed, first + a, out[a:b]),
+        draws,
+        _STEP_OPERATIONS * label.size,
+    )
+    return out
+
+
+@kernel()
+def _draw(kind: int, label: Floats, scale: float, seed: int, first: int, out: Floats) -> None:
     n = len(label)
-    out = np.empty((draws, n))
-    for r in numba.prange(draws):
+    for r in range(len(out)):
         state = key(seed, SIMULATION + 256 * kind, first + r)
         if kind == 4:
             fill_normals(state, out[r])
@@ -117,12 +132,11 @@ def _answers(kind: int, label: Floats, scale: float, seed: int, first: int, draw
                 out[r, i] = _first_figure_answer(label[i], inner_uniform(bits))
             else:
                 out[r, i] = label[high_below(bits, np.uint64(n))]
-    return out
 
 
-@kernel(parallel=True)
+@kernel()
 def _recite(label: Floats, answers: Floats, rate: float, seed: int, first: int) -> None:
-    for r in numba.prange(len(answers)):
+    for r in range(len(answers)):
         state = key(seed, _RECITES, first + r)
         for i in range(len(label)):
             if inner_uniform(word(state, i)) < rate:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -19,6 +18,7 @@ from .compile import kernel
 from .figures import codes_all
 from .streams import SIMULATION, key, normal_quantile, word
 from .tails import binomial_upper
+from .threads import spread
 
 __all__ = ["DRAWS", "Skill", "chance_hits", "skill_p"]
 
@@ -31,6 +31,7 @@ NEAREST: Final = 60
 SPREAD: Final = 0.2
 """Standard deviation of the logarithm of the factor on each error, so that no error is met exactly again."""
 
+_STEP_OPERATIONS: Final = 15  # of the processor, a simulated answer
 _LOOKS: Final = (400, 1_000)
 _SURE: Final = 1e-6
 """Chance that a set of draws like those seen comes from a p on the other side of the level."""
@@ -107,7 +108,12 @@ def skill_p(
     reached = np.zeros(2, dtype=np.int64)
     for stop in (*(look for look in _LOOKS if look < draws), draws):
         reached += _reaching(
-            edges, starts, errors[missed[order]], _factors(), share, nested.astype(np.int64), seed, done, stop
+            (edges, starts, errors[missed[order]], _factors()),
+            share,
+            nested.astype(np.int64),
+            seed,
+            done,
+            stop,
         )
         done = stop
         if all(_decided(int(c), done, level) for c in reached for level in levels):
@@ -184,8 +190,21 @@ def _factors() -> Floats:
     return np.exp(SPREAD * np.array([normal_quantile(share) for share in shares]))
 
 
-@kernel(parallel=True)
 def _reaching(
+    cell: tuple[Floats, Ints, Floats, Floats], share: float, nested: Ints, seed: int, first: int, stop: int
+) -> Ints:
+    """Count simulated sets first..stop whose R12, and whose R23, is at least the cell's, in whole numbers."""
+    found = np.zeros((stop - first, 2), dtype=np.bool_)
+    spread(
+        lambda a, b: _reach(*cell, share, nested, seed, first + a, found[a:b]),
+        stop - first,
+        _STEP_OPERATIONS * cell[1].size,
+    )
+    return found.sum(axis=0)
+
+
+@kernel()
+def _reach(
     edges: Floats,
     starts: Ints,
     errors: Floats,
@@ -194,15 +213,14 @@ def _reaching(
     nested: Ints,
     seed: int,
     first: int,
-    stop: int,
-) -> Ints:
-    """Count simulated sets first..stop whose R12, and whose R23, is at least the cell's, in whole numbers."""
+    out: NDArray[np.bool_],
+) -> None:
+    """Write which simulated sets, from ``first`` on, reach the cell's R12 and R23."""
     n = len(starts)
     width = np.uint64(min(NEAREST, len(errors)))
     threshold = np.uint64(share * 2.0**32)
     m1, m2, m3 = nested
-    reached_12 = reached_23 = 0
-    for r in numba.prange(stop - first):
+    for r in range(len(out)):
         state = key(seed, SIMULATION, first + r)
         one = two = three = 0
         for i in range(n):
@@ -215,6 +233,5 @@ def _reaching(
             one += 1 if (error >= edges[0, i]) & (error <= edges[1, i]) else 0
             two += 1 if (error >= edges[2, i]) & (error <= edges[3, i]) else 0
             three += 1 if (error >= edges[4, i]) & (error <= edges[5, i]) else 0
-        reached_12 += 1 if (one > 0) & (two * m1 >= m2 * one) else 0
-        reached_23 += 1 if (two > 0) & (three * m2 >= m3 * two) else 0
-    return np.array([reached_12, reached_23])
+        out[r, 0] = (one > 0) & (two * m1 >= m2 * one)
+        out[r, 1] = (two > 0) & (three * m2 >= m3 * two)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._binomial import upper_tail
 from ._columns import column, doubles
 from .compile import kernel
+from .threads import spread
 
 _EVEN = 0.5
+_TAIL_OPERATIONS: Final = 500  # of the processor, a tail
 
 
 def binomial_upper(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
@@ -35,7 +37,9 @@ def binomial_upper(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> NDArray[np.float
         np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64), np.asarray(p, dtype=np.float64)
     )
     shape = hits.shape
-    out = _upper_tails(doubles(hits.ravel(), "k"), doubles(trials.ravel(), "n"), doubles(chance.ravel(), "p"))
+    counts, of, p = doubles(hits.ravel(), "k"), doubles(trials.ravel(), "n"), doubles(chance.ravel(), "p")
+    out = np.empty(counts.size)
+    spread(lambda a, b: _upper_tails(counts[a:b], of[a:b], p[a:b], out[a:b]), out.size, _TAIL_OPERATIONS)
     return out.reshape(shape)
 
 
@@ -46,7 +50,13 @@ def smallest_count(n: ArrayLike, p: ArrayLike, alpha: float) -> NDArray[np.int64
     """
     trials, chance = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(p, dtype=np.float64))
     shape = trials.shape
-    out = _smallest_counts(column(trials.ravel(), np.int64, "n"), doubles(chance.ravel(), "p"), float(alpha))
+    of, chances = column(trials.ravel(), np.int64, "n"), doubles(chance.ravel(), "p")
+    out = np.empty(of.size, dtype=np.int64)
+    spread(
+        lambda a, b: _smallest_counts(of[a:b], chances[a:b], float(alpha), out[a:b]),
+        out.size,
+        10 * _TAIL_OPERATIONS,
+    )
     return out.reshape(shape)
 
 
@@ -113,20 +123,19 @@ def bh_level(p: ArrayLike, alpha: float) -> float:
     return float(rejected.max()) if rejected.size else math.nan
 
 
-@kernel(parallel=True)
+@kernel()
 def _upper_tails(
-    k: NDArray[np.float64], n: NDArray[np.float64], p: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    out = np.empty(len(k))
-    for i in numba.prange(len(k)):
+    k: NDArray[np.float64], n: NDArray[np.float64], p: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
+    for i in range(len(k)):
         out[i] = upper_tail(k[i], n[i], p[i])
-    return out
 
 
-@kernel(parallel=True)
-def _smallest_counts(n: NDArray[np.int64], p: NDArray[np.float64], alpha: float) -> NDArray[np.int64]:
-    out = np.empty(len(n), dtype=np.int64)
-    for i in numba.prange(len(n)):
+@kernel()
+def _smallest_counts(
+    n: NDArray[np.int64], p: NDArray[np.float64], alpha: float, out: NDArray[np.int64]
+) -> None:
+    for i in range(len(n)):
         # The tail falls with k: not significant at `below`, significant (or n + 1) at `above`.
         below, above = -1, n[i] + 1
         while above - below > 1:
@@ -136,7 +145,6 @@ def _smallest_counts(n: NDArray[np.int64], p: NDArray[np.float64], alpha: float)
             else:
                 below = middle
         out[i] = above
-    return out
 
 
 @kernel()

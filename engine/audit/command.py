@@ -18,6 +18,7 @@ from molaudit.storage.cache import Cache
 from molaudit.storage.journal import new_session
 
 from .. import settings as settings_file
+from ..compiling import compiled_ahead
 from ..errors import InputError
 from ..output import prepare_folder
 from ..plan_estimate import estimate
@@ -138,7 +139,10 @@ def _call_and_score(opened: _Opened, options: RunOptions, console: Console) -> i
             scorer.order(facts(summary), opened.known, complete=_is_complete(summary))
 
     again = options.command(opened.path)
-    with ScorerProcess(opened.path, cache.path, opened.folder, _key_names(audit)) as scorer:
+    with (
+        compiled_ahead(_key_names(audit)),
+        ScorerProcess(opened.path, cache.path, opened.folder, _key_names(audit)) as scorer,
+    ):
         display = display_for(console, task.missing, found.hits)
         summary = make_calls(task, redactor, display, Beside(start, made))
         interrupt_on_signals()  # the event loop has left them as the system has them

@@ -11,6 +11,7 @@ import polars as pl
 from molaudit.storage import results
 from molaudit.storage.cache import Cache
 
+from .. import compiling
 from ..api import Scores
 from ..errors import InputError
 from ..models.records import Outcome
@@ -77,6 +78,7 @@ def _met(table: pl.DataFrame, cache: Cache) -> pl.DataFrame:
     read = stored.answers
     if read.is_empty():
         raise InputError("no call of this audit has been answered yet; nothing can be scored")
+    compiling.prepare()
     lost = _last_outcomes(table, cache, stored)
     met = table.join(read, on="key", how="left", maintain_order="left")
     return met.join(lost, on="key", how="left", maintain_order="left")

@@ -25,6 +25,7 @@ def main(arguments: list[str]) -> int:
     path, cache_path, folder = map(Path, arguments)
     from molaudit.storage.cache import Cache
 
+    from .. import compiling
     from .. import settings as settings_file
     from .finishing import fold, write_results
     from .inputs import load
@@ -32,6 +33,8 @@ def main(arguments: list[str]) -> int:
     from .table import plan_table
     from .unchanged import basis
 
+    compiling.tell_with(lambda text: say({"note": text}), begun=True)
+    compiling.prepare(alone=True)
     settings = settings_file.load(path)
     known = basis(settings)
     audit = load(path, settings)

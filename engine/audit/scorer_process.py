@@ -5,8 +5,9 @@ process that makes the calls it cannot be loaded sooner: twice the memory takes 
 process is killed, and servers go on answering into its sockets meanwhile, which is paid for and lost.
 
 The second process gets one line of JSON on its standard input, ``{"facts", "known", "complete"}``, and answers with
-lines ``{"warning": text}`` and, at the end, ``{"written": true}`` or false. It holds no key. It ends when the
-first one does, by whatever death. If it fails in any way the run scores by itself, as it does where it was quick.
+lines ``{"warning": text}``, ``{"note": text}`` (of kernels that were compiled) and, at the end, ``{"written": true}``
+or false. It holds no key. It ends when the first one does, by whatever death. If it fails in any way the run scores
+by itself, as it does where it was quick.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from .. import compiling
 from .finishing import Warn
 
 WORTH_UP_TO = 10_000
@@ -99,6 +101,8 @@ class ScorerProcess:
                 return bool(message["written"])
             if "warning" in message:
                 warn(str(message["warning"]))
+            elif "note" in message:
+                compiling.tell(str(message["note"]))
         self._process.kill()  # it must not hold the cache for which the run would wait
         return None
 

@@ -32,12 +32,14 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..api import score_with
+    from ..compiling import compiled_ahead
     from ..output import prepare_folder
     from ..terminal import counted, show_scores, tell
 
     prepare_folder(args.out)
     answers = args.answers[0] if len(args.answers) == 1 else args.answers
-    scores = score_with(answers, args.labels, score_settings(args))
+    with compiled_ahead():
+        scores = score_with(answers, args.labels, score_settings(args))
     scores.write(args.out)
     console = Console()
     show_scores(console, scores.cells, scores.notes)

@@ -3,21 +3,22 @@
 import math
 import tracemalloc
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
+from thread_pieces import in_pieces
 
 from molaudit.kernels import (
     _bootstrap_draws,
+    _bootstrap_measures,
     _bootstrap_nested,
-    _bootstrap_pairs,
     _bootstrap_select,
     bootstrap,
     streams,
+    threads,
 )
 from molaudit.kernels.bootstrap import Interval, Method, Statistic
 
@@ -151,9 +152,10 @@ def test_each_measure_of_a_resample_is_that_of_its_pairs(n):
     """The resample is written out from its weights and measured by numpy and scipy."""
     x, y = _sample(n, n)
     drawn = {s: bootstrap.distribution(s, x, y, resamples=50, seed=8, paired=True) for s in _PAIRED}
-    weights = np.empty(n, dtype=np.int64)
+    weights = np.empty(n, dtype=np.int32)
+    indices = np.empty(_bootstrap_draws.AT_ONCE, dtype=np.uint32)
     for r in range(50):
-        _bootstrap_draws.draw_weights(weights, np.uint64(streams.key(8, streams.BOOTSTRAP, r)))
+        _bootstrap_draws.draw_weights(weights, np.uint64(streams.key(8, streams.BOOTSTRAP, r)), indices)
         assert weights.sum() == n
         a, b = np.repeat(x, weights), np.repeat(y, weights)
         for statistic, values in drawn.items():
@@ -377,17 +379,15 @@ def test_a_window_holds_few_of_many_resamples():
 def test_chunks_and_threads_give_the_same_bits():
     x, y = _sample(10, 101)
     for statistic, second in [(Statistic.MEAN, None), (Statistic.SPEARMAN, y), (Statistic.QUANTILE, None)]:
-        whole = bootstrap.distribution(statistic, x, second, resamples=500, seed=-3)
+        with in_pieces():
+            whole = bootstrap.distribution(statistic, x, second, resamples=500, seed=-3)
         part = bootstrap.distribution(statistic, x, second, resamples=120, seed=-3, first=333)
         np.testing.assert_array_equal(part, whole[333:453])
-        before = numba.get_num_threads()
-        try:
-            numba.set_num_threads(1)
+        with threads.limited(1):
             single = bootstrap.distribution(statistic, x, second, resamples=500, seed=-3)
-        finally:
-            numba.set_num_threads(before)
         np.testing.assert_array_equal(single, whole)
-    counts = bootstrap.nested_distribution(50, 20, 8, 101, resamples=1000, seed=4)
+    with in_pieces():
+        counts = bootstrap.nested_distribution(50, 20, 8, 101, resamples=1000, seed=4)
     part = bootstrap.nested_distribution(50, 20, 8, 101, resamples=300, seed=4, first=555)
     np.testing.assert_array_equal(part, counts[:, 555:855])
 
@@ -418,11 +418,11 @@ def test_impossible_requests_are_refused():
 def test_read_only_columns_are_not_compiled_for_again():
     x, y = _sample(1)
     bootstrap.errors(x, y, None, 10, 1)
-    compiled = len(_bootstrap_pairs.resample_pairs.signatures)
+    compiled = len(_bootstrap_measures.rank.signatures)
     for array in (x, y):
         array.flags.writeable = False
     bootstrap.errors(x, y, None, 10, 1)
-    assert len(_bootstrap_pairs.resample_pairs.signatures) == compiled
+    assert len(_bootstrap_measures.rank.signatures) == compiled
 
 
 def _peak_of(function):
@@ -454,3 +454,27 @@ def test_memory_of_a_nested_interval_does_not_grow_with_the_number_of_resamples(
         for r in (500_000, 2_000_000)
     )
     assert many < few + 500_000
+
+
+@pytest.mark.parametrize("outlier", [1e9, -1e12])
+def test_a_resample_without_the_one_far_value_keeps_its_digits(outlier):
+    """Its sums of squares about the sample's mean cancel to nothing: they are summed anew about its own."""
+    x, y = _sample(3, 30)
+    x[7], y[7] = outlier, -outlier
+    drawn = bootstrap.distribution(Statistic.PEARSON, x, y, resamples=60, seed=2)
+    weights, indices = np.empty(30, np.int32), np.empty(_bootstrap_draws.AT_ONCE, np.uint32)
+    without = 0
+    for r in range(60):
+        _bootstrap_draws.draw_weights(weights, np.uint64(streams.key(2, streams.BOOTSTRAP, r)), indices)
+        at = np.repeat(np.arange(30), weights)
+        without += 7 not in at
+        np.testing.assert_allclose(drawn[r], stats.pearsonr(x[at], y[at])[0], rtol=1e-4, atol=1e-4)
+    assert 5 < without < 50
+
+
+def test_ranks_of_millions_of_pairs_do_not_overflow():
+    n = 2_000_003
+    x = np.arange(n, dtype=float)
+    y = np.where(np.arange(n) % 2 == 0, x, x[::-1])
+    measured = bootstrap.errors(x, y, None, resamples=1, seed=0)
+    assert measured.spearman.estimate == pytest.approx(np.corrcoef(x, y)[0, 1], rel=1e-9)

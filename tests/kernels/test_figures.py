@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
-import numba
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from shared_data import DATA, require
+from thread_pieces import in_pieces
 
 from molaudit.bench import kernels_figures as peers
 from molaudit.bench.rows import c_library
-from molaudit.kernels import _figures_codes, _figures_digits, _figures_exact, _figures_tables, figures
+from molaudit.kernels import (
+    _figures_codes,
+    _figures_digits,
+    _figures_exact,
+    _figures_tables,
+    figures,
+    threads,
+)
 
-SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[2] / ".." / "shared"))
-BLINDING = SHARED / "data" / "published" / "blinding"
+BLINDING = DATA / "published" / "blinding"
 KS = (1, 2, 3)
 
 
@@ -104,14 +108,6 @@ def hard_values() -> NDArray[np.float64]:
 def label_like(n: int, seed: int) -> NDArray[np.float64]:
     rng = np.random.default_rng(seed)
     return np.round(rng.normal(size=n) * 10.0 ** rng.integers(-2, 5, n).astype(float), 3)
-
-
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    yield
-    numba.set_num_threads(before)
 
 
 @pytest.mark.parametrize("k", KS)
@@ -340,13 +336,14 @@ def test_agreement_counts_equal_a_loop_over_texts(prefix: bool) -> None:
     np.testing.assert_array_equal(counts, expected)
 
 
-def test_agreement_does_not_depend_on_threads(one_thread: None) -> None:
+def test_agreement_does_not_depend_on_threads() -> None:
     pred, label = noisy_pairs(5_000)
     group = np.arange(5_000) % 7
     scorable = label != 0
-    alone = figures.agreement(pred, label, scorable, group, 7)
-    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
-    np.testing.assert_array_equal(figures.agreement(pred, label, scorable, group, 7), alone)
+    with threads.limited(1):
+        alone = figures.agreement(pred, label, scorable, group, 7)
+    with in_pieces():
+        np.testing.assert_array_equal(figures.agreement(pred, label, scorable, group, 7), alone)
 
 
 def test_agreement_accepts_read_only_and_strided_columns() -> None:
@@ -397,8 +394,7 @@ def test_pairwise_counts_equal_a_loop_over_texts() -> None:
 
 
 def test_pairwise_counts_reproduce_the_54_published_cells() -> None:
-    if not BLINDING.is_dir():
-        pytest.skip(f"published data not found at {BLINDING}")
+    require(BLINDING)
     labels = pl.read_csv(BLINDING / "labels.csv", infer_schema=False).select(
         "benchmark", "molecule", pl.col("label").cast(pl.Float64)
     )

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import polars as pl
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
+from shared_data import DATA, require
+from thread_pieces import in_pieces
 
 from molaudit.bench import kernels_floors as peers
 from molaudit.bench.rows import c_library
-from molaudit.kernels import _floors_halves, _floors_plan, figures, floors, streams
+from molaudit.kernels import _floors_halves, _floors_plan, figures, floors, streams, threads
 
-SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[2] / ".." / "shared"))
-DATA = SHARED / "data"
 LANES = _floors_halves.LANES
 
 
@@ -62,13 +58,6 @@ def enumerated_mode(labels: NDArray[np.float64], rung: int) -> float:
             ) / len(halves)
             trials += n - n // 2
     return hits / trials
-
-
-@pytest.fixture
-def restore_threads() -> Iterator[None]:
-    before = numba.get_num_threads()
-    yield
-    numba.set_num_threads(before)
 
 
 def draw_words(n: int, keys: NDArray[np.uint64], draw: int, way: str | None = None) -> NDArray[np.uint64]:
@@ -175,13 +164,13 @@ def test_mode_is_the_average_over_all_halves(rung: int) -> None:
     assert abs(shares.mean() - enumerated_mode(labels, rung)) < 4 * error  # 1 in 16,000
 
 
-def test_repeats_do_not_depend_on_threads_chunks_or_block_borders(restore_threads: None) -> None:
+def test_repeats_do_not_depend_on_threads_chunks_or_block_borders() -> None:
     labels = labels_like(500, 5)
     for rung in (12, 23):
-        numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
-        whole = floors.mode_repeats(labels, rung, 1_000, 6)
-        numba.set_num_threads(1)
-        assert floors.mode_repeats(labels, rung, 1_000, 6).tobytes() == whole.tobytes()
+        with in_pieces():
+            whole = floors.mode_repeats(labels, rung, 1_000, 6)
+        with threads.limited(1):
+            assert floors.mode_repeats(labels, rung, 1_000, 6).tobytes() == whole.tobytes()
         parts = [
             floors.mode_repeats(labels, rung, n, 6, first) for first, n in ((0, 1), (1, 299), (300, 700))
         ]
@@ -276,8 +265,7 @@ def test_the_peers_of_the_benchmark_agree_with_the_kernel() -> None:
 
 def published_floors() -> list[dict[str, Any]]:
     path = DATA / "published" / "recall" / "label_floor.csv"
-    if not path.is_file():
-        return []
+    require(path)
     table = pl.read_csv(path)
     return table.filter(~pl.col("dataset").is_in(OTHER_EDITIONS)).to_dicts()
 
@@ -300,8 +288,6 @@ def published_labels(dataset: str) -> NDArray[np.float64]:
 
 def test_published_floors_are_reproduced() -> None:
     table = published_floors()
-    if not table:
-        pytest.skip(f"published data not found at {DATA}")
     assert len(table) == 9
     for row in table:
         labels = published_labels(row["dataset"])

@@ -4,15 +4,15 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import comb
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import special, stats
+from thread_pieces import in_pieces
 
-from molaudit.kernels import intervals
+from molaudit.kernels import intervals, threads
 
 
 def _by_scipy(k: NDArray[np.int64], n: NDArray[np.int64], tail: float) -> tuple[NDArray[np.float64], ...]:
@@ -174,13 +174,10 @@ def test_impossible_levels_are_refused(level):
 
 def test_any_number_of_threads_gives_the_same_bits():
     n = np.random.default_rng(8).integers(1, 5000, 4000)
-    whole = intervals.clopper_pearson(n // 3, n)
-    before = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
+    with in_pieces():
+        whole = intervals.clopper_pearson(n // 3, n)
+    with threads.limited(1):
         single = intervals.clopper_pearson(n // 3, n)
-    finally:
-        numba.set_num_threads(before)
     np.testing.assert_array_equal(whole.low, single.low)
     np.testing.assert_array_equal(whole.high, single.high)
 
@@ -188,7 +185,7 @@ def test_any_number_of_threads_gives_the_same_bits():
 def test_read_only_columns_are_not_compiled_for_again():
     n = np.arange(1, 50)
     intervals.clopper_pearson(n, n)
-    compiled = len(intervals._solve_all.signatures)
+    compiled = len(intervals._solve.signatures)
     n.flags.writeable = False
     intervals.clopper_pearson(n, n)
-    assert len(intervals._solve_all.signatures) == compiled
+    assert len(intervals._solve.signatures) == compiled

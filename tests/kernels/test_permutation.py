@@ -3,12 +3,12 @@
 import itertools
 import math
 
-import numba
 import numpy as np
 import pytest
 from scipy import stats
+from thread_pieces import in_pieces
 
-from molaudit.kernels import permutation, simulate
+from molaudit.kernels import permutation, simulate, threads
 
 PERMUTATIONS = 40_000
 
@@ -127,20 +127,17 @@ def test_labels_without_figures_match_nothing():
 
 
 def test_chunks_and_threads_give_the_same_bits():
-    whole = permutation.within_prefix(PRED, LABEL, 12, permutations=500, seed=9).null
+    with in_pieces():
+        whole = permutation.within_prefix(PRED, LABEL, 12, permutations=500, seed=9).null
+        flips = permutation.paired_difference(PRED, LABEL, permutations=500, seed=9)
     part = permutation.within_prefix(PRED, LABEL, 12, permutations=100, seed=9, first=250).null
     np.testing.assert_array_equal(part, whole[250:350])
-    flips = permutation.paired_difference(PRED, LABEL, permutations=500, seed=9)
-    before = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
+    with threads.limited(1):
         again = permutation.within_prefix(PRED, LABEL, 12, permutations=500, seed=9).null
         np.testing.assert_array_equal(again, whole)
         np.testing.assert_array_equal(
             permutation.paired_difference(PRED, LABEL, permutations=50, seed=9, first=70), flips[70:120]
         )
-    finally:
-        numba.set_num_threads(before)
 
 
 def test_impossible_requests_are_refused():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from scipy.stats import binom
+from thread_pieces import in_pieces
 
-from molaudit.kernels import reciters
+from molaudit.kernels import reciters, threads
 
 LABELS = np.round(np.random.default_rng(5).lognormal(1.2, 0.9, 300), 3)
 
@@ -80,13 +80,10 @@ def test_cells_hold_the_smaller_ones_and_higher_rates_recite_more() -> None:
 
 
 def test_bits_do_not_depend_on_threads_or_chunks() -> None:
-    whole = reciters.counts(LABELS, [30, 200], 0.1, "window", seed=4, draws=64)
-    threads = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
+    with in_pieces():
+        whole = reciters.counts(LABELS, [30, 200], 0.1, "window", seed=4, draws=64)
+    with threads.limited(1):
         assert (reciters.counts(LABELS, [30, 200], 0.1, "window", seed=4, draws=64) == whole).all()
-    finally:
-        numba.set_num_threads(threads)
     assert (reciters.counts(LABELS, [30, 200], 0.1, "window", seed=4, draws=20, first=44) == whole[44:]).all()
     assert (reciters.counts(LABELS, [30, 200], 0.1, "window", seed=5, draws=64) != whole).any()
 

@@ -3,25 +3,23 @@
 import csv
 import itertools
 import math
-import os
 from fractions import Fraction
 from math import comb
-from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
+from shared_data import DATA, needs
+from thread_pieces import in_pieces
 
-from molaudit.kernels import tails
+from molaudit.kernels import tails, threads
 
-_SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[2] / ".." / "shared"))
-_RECALL = _SHARED / "data" / "published" / "recall"
+_RECALL = DATA / "published" / "recall"
 _PUBLISHED_BH_LEVEL = 0.010499147628217775
 
-published = pytest.mark.skipif(not _RECALL.is_dir(), reason="the published tables are not at hand")
+published = needs(_RECALL)
 
 
 def _rows(name: str) -> list[dict[str, str]]:
@@ -209,13 +207,10 @@ def test_p_values_are_no_smaller_than_uniform_under_the_null():
 
 def test_any_number_of_threads_gives_the_same_bits():
     k = np.arange(1, 4000)
-    whole = tails.binomial_upper(k, 5000, 0.3)
-    before = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
+    with in_pieces():
+        whole = tails.binomial_upper(k, 5000, 0.3)
+    with threads.limited(1):
         np.testing.assert_array_equal(tails.binomial_upper(k, 5000, 0.3), whole)
-    finally:
-        numba.set_num_threads(before)
 
 
 def test_read_only_columns_are_not_compiled_for_again():

@@ -1,6 +1,5 @@
 """Answers, labels, counts and floors: what is taken, what is left out under which reason, what is refused."""
 
-import os
 from pathlib import Path
 
 import pandas as pd
@@ -8,16 +7,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import DATA, needs_data
 
 from molaudit.storage import imports, results
 from molaudit.storage.answer_tables import SCHEMA as ANSWER_SCHEMA
 from molaudit.storage.errors import TableError
 from molaudit.storage.label_tables import SCHEMA as LABEL_SCHEMA
-
-SHARED = (
-    Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[2] / ".." / "shared")) / "data"
-)
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data folder is not here")
 
 
 def put(folder: Path, content: str, name: str = "t.csv") -> Path:
@@ -147,9 +142,9 @@ class TestAnswers:
         )
         assert dict(imports.answers_from_frame(made).frame.schema) == ANSWER_SCHEMA
 
-    @needs_shared
+    @needs_data
     def test_the_published_answers_load_whole(self) -> None:
-        path = SHARED / "published" / "blinding" / "zero_shot_predictions.parquet"
+        path = DATA / "published" / "blinding" / "zero_shot_predictions.parquet"
         found, source = imports.load_answers(path), pl.read_parquet(path)
         assert found.left_out == {}
         assert found.frame.height == 206_820
@@ -264,7 +259,7 @@ class TestLabels:
             assert found.frame["label"].to_list() == ["2.5", "3"]
             assert noted(found, "the labels are floats")
 
-    @needs_shared
+    @needs_data
     @pytest.mark.parametrize(
         ("name", "rows"),
         [
@@ -277,7 +272,7 @@ class TestLabels:
         ],
     )
     def test_no_label_of_a_real_benchmark_is_lost(self, name: str, rows: int) -> None:
-        path = SHARED / "benchmarks" / f"{name}.csv"
+        path = DATA / "benchmarks" / f"{name}.csv"
         found = imports.load_labels(path)
         assert found.left_out == {}
         assert found.frame.height == rows
@@ -385,9 +380,9 @@ class TestFloors:
             imports.load_floors(put(tmp_path, content))
         assert says in str(caught.value)
 
-    @needs_shared
+    @needs_data
     def test_published_floors_in_per_cent_are_refused_with_a_hint(self, tmp_path: Path) -> None:
-        source = SHARED / "published" / "recall" / "label_floor.csv"
+        source = DATA / "published" / "recall" / "label_floor.csv"
         with pytest.raises(TableError, match="Is 'dataset' meant to be 'benchmark'"):
             imports.load_floors(source)
         renamed = pl.read_csv(source).rename({"dataset": "benchmark"})

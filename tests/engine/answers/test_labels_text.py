@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from decimal import Decimal
-from pathlib import Path
 
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import DATA, needs
 
 from molaudit.engine.answers.labels import SCHEMA, clean_digits, read_labels
 from molaudit.engine.errors import InputError
 from molaudit.storage.checks import plain_number, stripped
 
-SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[4] / "shared"))
-BENCHMARKS = SHARED / "data" / "benchmarks"
-needs_benchmarks = pytest.mark.skipif(
-    not BENCHMARKS.is_dir(), reason="the shared benchmark files are not here"
-)
+BENCHMARKS = DATA / "benchmarks"
+needs_benchmarks = needs(BENCHMARKS)
 
 BY_HAND = [
     # text, digits, stripped, written
@@ -188,7 +184,7 @@ def test_freesolv_keeps_553_labels_as_written_and_486_stripped() -> None:
 )
 def test_labels_with_three_figures_are_as_many_as_published(name: str) -> None:
     published = pl.read_csv(
-        SHARED / "data" / "published" / "recall" / "label_floor.csv", schema_overrides={"n_label": pl.Int64}
+        DATA / "published" / "recall" / "label_floor.csv", schema_overrides={"n_label": pl.Int64}
     )
     expected = dict(zip(published["dataset"], published["n_label"], strict=True))[name.removesuffix("_sampl")]
     assert (_read(name)["stripped"] >= 3).sum() == expected

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from decimal import Decimal
-from pathlib import Path
 
 import polars as pl
 import pytest
+from shared_data import DATA, needs
 
 from molaudit.engine.answers.labels import read_labels
 from molaudit.engine.answers.numbers import parse_column, parse_number
-
-SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[4] / "shared"))
 
 # reply, declared unit, names, digits or kind, flags that must be there
 IN_CONTEXT: list[tuple[str, str | None, tuple[str, ...], str, set[str]]] = [
@@ -169,8 +166,8 @@ def test_rules_tell_where_the_number_stood() -> None:
     assert parse_number("logS = -3.05 and logP = 2.0", names=("logS",)).rule == "name"
 
 
-REPLIES = SHARED / "data" / "replies"
-needs_replies = pytest.mark.skipif(not REPLIES.is_dir(), reason="the shared reply files are not here")
+REPLIES = DATA / "replies"
+needs_replies = needs(REPLIES)
 
 
 @needs_replies

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_data import DATA, is_missing, reason, require
 
 from molaudit.engine.errors import SettingsError
 from molaudit.engine.models.dialects.common import Request
 from molaudit.engine.models.dialects.registry import DIALECTS, auth_headers, dialect
 from molaudit.engine.models.records import Decoded, Outcome, Response, question
 
-SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[4] / "shared"))
-FIXTURES = SHARED / "data/fixtures/provider_responses.jsonl"
+FIXTURES = DATA / "fixtures/provider_responses.jsonl"
 BY_API = {
     "chat": "openai-chat",
     "responses": "openai-responses",
@@ -34,8 +32,8 @@ SAME = {"truncated", "empty", "malformed", "overloaded", "quota"}
 
 
 def fixtures() -> list[Any]:
-    if not FIXTURES.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(reason=f"{FIXTURES} is missing"))]
+    if is_missing(FIXTURES):
+        return [pytest.param(None, marks=pytest.mark.skip(reason=reason(FIXTURES)))]
     lines = FIXTURES.read_text("utf-8").split("\n")
     return [pytest.param(one, id=one["id"]) for one in map(json.loads, filter(None, lines))]
 
@@ -69,8 +67,7 @@ def test_recorded_replies_mean_what_the_reference_says(line: dict[str, Any]) -> 
 
 
 def test_all_fixtures_are_there() -> None:
-    if not FIXTURES.exists():
-        pytest.skip(f"{FIXTURES} is missing")
+    require(FIXTURES)
     assert len(fixtures()) == 80
 
 

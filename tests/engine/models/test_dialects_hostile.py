@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_data import DATA, is_missing
 
 from molaudit.engine.models.dialects.common import merged
 from molaudit.engine.models.dialects.registry import DIALECTS, dialect
 from molaudit.engine.models.records import Decoded, Outcome, Response
 
-SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[4] / "shared"))
-FIXTURES = SHARED / "data/fixtures/provider_responses.jsonl"
+FIXTURES = DATA / "fixtures/provider_responses.jsonl"
 # These are mutated beside the recorded replies, and alone where those are missing.
 OWN: list[Any] = [
     {
@@ -42,7 +40,7 @@ OWN: list[Any] = [
 
 def samples() -> list[dict[str, Any]]:
     own = [{"status": 200, "headers": {}, "body": body} for body in OWN]
-    if not FIXTURES.exists():
+    if is_missing(FIXTURES):
         return own
     return own + [json.loads(line) for line in FIXTURES.read_text("utf-8").split("\n") if line]
 

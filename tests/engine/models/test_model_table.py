@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import csv
 import datetime
-import os
 import tomllib
 from importlib import resources
-from pathlib import Path
 
 import pytest
+import shared_data
 
 from molaudit.engine.errors import SettingsError
 from molaudit.engine.models import table
 from molaudit.engine.models.dialects.registry import DIALECTS
 
-SHARED = Path(os.environ.get("MOLAUDIT_SHARED", Path(__file__).resolve().parents[4] / "shared"))
 DATA = tomllib.loads(resources.files("molaudit.engine.models").joinpath("models.toml").read_text("utf-8"))
 OPENROUTER = "https://openrouter.ai/api/v1"
 DIRECT = {
@@ -39,9 +37,8 @@ def direct(model: str) -> table.Entry:
 
 
 def test_the_list_of_published_models_is_the_data_files() -> None:
-    cells = SHARED / "data/published/recall/cells.csv"
-    if not cells.exists():
-        pytest.skip(f"{cells} is missing")
+    cells = shared_data.DATA / "published/recall/cells.csv"
+    shared_data.require(cells)
     with cells.open(newline="", encoding="utf-8") as file:
         assert sorted({row["model"] for row in csv.DictReader(file)}) == PUBLISHED
 

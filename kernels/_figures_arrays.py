@@ -1,0 +1,62 @@
+"""Figures of whole columns: the kernels that go over them value by value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._figures_codes import code_device, codes_device
+from ._figures_digits import carried_device, nearest_double, twelve_digits
+from .compile import kernel
+
+_BLOCK: Final = 1 << 14  # pairs whose codes stay in the cache: 3 times the speed of 2**18
+
+
+@kernel()
+def code_each(x: NDArray[np.float64], figures: int, out: NDArray[np.int64]) -> None:
+    for i in range(x.size):
+        out[i] = code_device(x[i], figures)
+
+
+@kernel()
+def code_all(
+    x: NDArray[np.float64], one: NDArray[np.int64], two: NDArray[np.int64], three: NDArray[np.int64]
+) -> None:
+    for i in range(x.size):
+        one[i], two[i], three[i] = codes_device(x[i])
+
+
+@kernel()
+def clean_each(x: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    for i in range(x.size):
+        value = x[i]
+        if value != 0.0 and abs(value) < np.inf:
+            digits, q = twelve_digits(value)
+            magnitude = nearest_double(digits, q)
+            out[i] = -magnitude if value < 0.0 else magnitude
+        else:
+            out[i] = value
+
+
+@kernel()
+def count_carried(x: NDArray[np.float64], out: NDArray[np.int8]) -> None:
+    for i in range(x.size):
+        value = x[i]
+        out[i] = carried_device(value) if value != 0.0 and abs(value) < np.inf else 0
+
+
+def coded_blocks(
+    pred: NDArray[np.float64], label: NDArray[np.float64], first: int, last: int
+) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+    """Encode a range of pairs block by block; the codes are those of the block only until the next one."""
+    memory = np.empty((2, 3 * min(_BLOCK, last - first)), dtype=np.int64)
+    for start in range(first, last, _BLOCK):
+        block = slice(start, min(start + _BLOCK, last))
+        size = block.stop - start
+        coded = [row[: 3 * size].reshape(3, size) for row in memory]
+        code_all(pred[block], *coded[0])
+        code_all(label[block], *coded[1])
+        yield block, coded[0], coded[1]
