@@ -200,7 +200,7 @@ def _reaching(
         stop - first,
         _STEP_OPERATIONS * cell[1].size,
     )
-    return found.sum(axis=0)
+    return found.sum(axis=0, dtype=np.int64)
 
 
 @kernel()
