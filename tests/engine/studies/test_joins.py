@@ -75,8 +75,8 @@ class TestIdsAgainstStructures:
         assert str(caught.value) == (
             "<frame>: of 2 answers with a molecule id and a structure, 2 name by id another molecule of 'labels' "
             "than by structure (row 1: '1' with structure 'CCCCO', but in <frame>, row 1, '1' is 'CCO'); the ids "
-            "seem to be another table's, or mere positions. Leave out the column of ids to compare by structure alone, or "
-            "that of structures to compare by id alone"
+            "seem to be another table's, or mere positions. Leave out the column of ids to compare by structure "
+            "alone, or that of structures to compare by id alone"
         )
 
     def test_up_to_one_in_twenty_is_decided_by_structure_and_counted(self) -> None:
