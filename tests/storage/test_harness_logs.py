@@ -594,3 +594,12 @@ def test_an_answer_of_a_retried_run_goes_before_its_failure(tmp_path: Path) -> N
     found = imports.load_answers(tmp_path)
     assert taken(found, "molecule", "answer", "outcome") == [("a", "1.23", None)]
     assert found.left_out == {"same sample again": 1}
+
+
+def test_two_samples_of_one_molecule_in_a_log_are_two_answers(tmp_path: Path) -> None:
+    samples = [inspect_sample(name, epoch, f"{epoch}.{name}") for epoch in (1, 2) for name in (5, 9)]
+    found = imports.load_answers(json_log(tmp_path, samples=samples))
+    assert taken(found, "molecule", "sample", "answer") == [
+        ("CO", 0, "1.5"), ("CO", 1, "1.9"), ("CO", 2, "2.5"), ("CO", 3, "2.9")
+    ]  # fmt: skip
+    assert found.left_out == {}
