@@ -27,6 +27,8 @@ def test_results_stand_until_anything_changes(tmp_path: Path, capsys: Capture) -
         audit = Audit(tmp_path, url, models=("reciter",), molecules=40)
         made(audit, capsys)
         cells = (audit.out / "cells.csv").read_bytes()
+        # A run asks about molecules of its own labels: each meets by its id.
+        assert (audit.out / "joins.csv").read_text().splitlines()[1].endswith(",the run,40,0,40,0,0,0,40")
         again = made(audit, capsys)
         assert "nothing has changed" in again
         assert "0 calls made" in again

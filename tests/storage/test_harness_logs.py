@@ -460,6 +460,12 @@ class TestPromptfoo:
         assert found.left_out == {"no molecule named": 1}
         assert found.frame["condition"].null_count() == found.frame.height
 
+    def test_a_folder_of_results_is_searched(self, tmp_path: Path) -> None:
+        document = {"evalId": "eval-x", "results": {"version": 3, "results": PROMPTFOO[:1]}}
+        (tmp_path / "out.json").write_text(json.dumps(document))
+        (tmp_path / "other.json").write_text('{"results": {}}')
+        assert taken(imports.load_answers(tmp_path), "molecule") == [("CO",)]
+
     def test_each_of_several_prompts_is_a_condition(self, tmp_path: Path) -> None:
         path = tmp_path / "out.jsonl"
         results = [promptfoo_result({"smiles": "CO"}, "1", promptIdx=at) for at in (0, 1, 1)]
@@ -603,3 +609,36 @@ def test_two_samples_of_one_molecule_in_a_log_are_two_answers(tmp_path: Path) ->
         ("CO", 0, "1.5"), ("CO", 1, "1.9"), ("CO", 2, "2.5"), ("CO", 3, "2.9")
     ]  # fmt: skip
     assert found.left_out == {}
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    data=st.data(),
+    document=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        max_leaves=8,
+    ),
+)
+def test_any_value_in_a_result_or_line_gives_answers_or_a_table_error(
+    data: st.DataObject, document: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "odd.jsonl"
+    odd: dict[str, Any] = json.loads(json.dumps(data.draw(st.sampled_from([*PROMPTFOO, *BATCH]))))
+    place = odd
+    while True:
+        key = data.draw(st.sampled_from(sorted(place)))
+        if isinstance(place[key], dict) and place[key] and data.draw(st.booleans()):
+            place = place[key]
+            continue
+        place[key] = document
+        break
+    first = PROMPTFOO[0] if "vars" in odd or "provider" in odd else BATCH[0]
+    path.write_text(json.dumps(first) + "\n" + json.dumps(odd) + "\n")
+    try:
+        found = imports.load_answers(path).frame
+    except TableError as error:
+        refused = str(error)
+        assert str(path) in refused
+    else:
+        assert found["answer"][0] in ("It is -5.10", "It is -3.10")
