@@ -181,7 +181,10 @@ def _cell_text(name: str, value: object) -> Text:
 
 def table_of_verdicts(judged: pl.DataFrame) -> Table:
     """How many cells of each family got which verdict."""
-    family = "family" if "family" in judged.columns else "arm"
+    family = next((name for name in ("family", "arm") if name in judged.columns), "condition, effort")
+    if family not in judged.columns:
+        parts = [pl.col(name).fill_null("-") for name in ("condition", "effort") if name in judged.columns]
+        judged = judged.with_columns(pl.concat_str(parts, separator=", ").alias(family))
     counts = judged.group_by(family, "verdict", maintain_order=True).len()
     table = Table(title="Verdicts", title_justify="left")
     for name in (family, *STYLES, "cells"):

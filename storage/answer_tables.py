@@ -172,13 +172,15 @@ def _without_repeats(frame: pl.DataFrame, notes: list[str], left_out: dict[str, 
     Where a call failed in one log and was answered in another (a retried run), the answer counts.
     """
     frame = frame.with_row_index("_order")
-    if frame["outcome"].null_count() < frame.height:
+    mixed = frame["outcome"].null_count() < frame.height
+    if mixed:
         frame = frame.sort(pl.col("outcome").is_not_null(), "_order")
     again = ~pl.struct([*_ONE_REPLY, "sample"]).is_first_distinct()
     repeats = frame.filter(again).sort("_order")
+    frame = frame.filter(~again) if repeats.height else frame
+    frame = (frame.sort("_order") if mixed else frame).drop("_order")
     if not repeats.height:
-        return frame.sort("_order").drop("_order")
-    frame = frame.filter(~again).sort("_order").drop("_order")
+        return frame
     left_out["same sample again"] = repeats.height
     file, row = repeats.select("file", "row").row(0)
     notes.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,13 +17,14 @@ from .attempts import SCHEMA
 from .cache import Cache
 from .cache_database import or_arrow, with_database
 from .cache_reading import iter_bodies, read_tail
-from .cache_tables import Connection, adopt, count, rewrite_parts, transaction
+from .cache_tables import Connection, adopt, count, registered, rewrite_parts, transaction
 from .cache_where import parse_where
 from .errors import CacheDoubt, CacheError, reason
-from .parts import Part, generation, generation_folder, list_parts, remove_older
+from .parts import Part, generation, generation_folder, list_parts, remove_older, write_part
 from .segments import Session, sessions
 
-_ROWS = [name for name in SCHEMA if name != "preimage"]
+_KEYS = ("session", "seq", "key", "outcome", "model", "identity")
+"""What every attempt has; a file without them is no export."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +145,58 @@ def merge(cache: Cache, other: Cache) -> int:
     return with_database(cache.place, work)
 
 
+def merge_export(cache: Cache, source: Path) -> int:
+    """Take in the attempts of a file that `export` wrote; a repeated merge adds nothing.
+
+    Returns
+    -------
+    How many attempts were new.
+
+    Raises
+    ------
+    CacheError
+        The file cannot be read, or is no export of a cache.
+    """
+    rows = _exported(source)
+
+    def work(connection: Connection) -> int:
+        folder = generation_folder(cache.place.parts, generation(cache.place.parts))
+        stored = "SELECT session, seq, key FROM attempts SEMI JOIN incoming USING (session, seq, key)"
+        with registered(connection, "incoming", rows.select("session", "seq", "key")):
+            there = pl.DataFrame(connection.sql(stored))
+        new = rows.join(there, on=["session", "seq", "key"], how="anti", maintain_order="left")
+        if new.is_empty():
+            return 0
+        stem = f"export-{secrets.token_hex(8)}"
+        return adopt(connection, write_part(folder, stem, new), new)
+
+    return with_database(cache.place, work)
+
+
+def _exported(source: Path) -> pl.DataFrame:
+    """The rows of an export in the columns of `attempts.SCHEMA`; one that a later version added is null."""
+    try:
+        is_parquet = source.suffix == ".parquet"
+        rows = pl.read_parquet(source) if is_parquet else pl.read_ndjson(source, schema=SCHEMA)
+        missing = [name for name in _KEYS if name not in rows.columns or rows[name].null_count()]
+        rows = rows.select(
+            (pl.col(name) if name in rows.columns else pl.lit(None)).cast(dtype).alias(name)
+            for name, dtype in SCHEMA.items()
+        )
+    except or_arrow(OSError, pl.exceptions.PolarsError) as error:
+        raise CacheError(f"merge from {source}: cannot be read ({reason(error)})") from error
+    if missing:
+        raise CacheError(
+            f"merge from {source}: no export of a cache, for {', '.join(missing)} is not there in every row. "
+            "Allowed: another cache, or what `molaudit cache export` wrote"
+        )
+    return rows.unique(["session", "seq", "key"], keep="first", maintain_order=True)
+
+
 def export(cache: Cache, target: Path) -> int:
     """Write all attempts, with bodies, to a ``.parquet`` or ``.jsonl`` file, row block by row block.
+
+    The first row of a key carries its preimage, so that `merge_export` loses nothing.
 
     Returns
     -------
@@ -155,9 +207,10 @@ def export(cache: Cache, target: Path) -> int:
     CacheError
         If the name ends in anything else, or the file cannot be written; what stood there before is untouched.
     """
-    tail = read_tail(cache.place.journal, _ROWS, None)
+    tail = read_tail(cache.place.journal, list(SCHEMA), None)
     rows = cache.attempts(columns=["session", "seq", "key", "body_size"])
-    frames = chain([pl.DataFrame(schema={n: SCHEMA[n] for n in _ROWS})], iter_bodies(cache.query, rows, tail))
+    whole = _with_preimages(cache, tail, iter_bodies(cache.query, rows, tail))
+    frames = chain([pl.DataFrame(schema=SCHEMA)], whole)
     writers = {".parquet": _write_parquet, ".jsonl": _write_jsonl}
     if target.suffix not in writers:
         raise CacheError(f"export to {target}: the name must end in {' or '.join(writers)}")
@@ -170,6 +223,29 @@ def export(cache: Cache, target: Path) -> int:
     finally:
         temporary.unlink(missing_ok=True)
     return len(rows)
+
+
+def _with_preimages(
+    cache: Cache, tail: pl.DataFrame, frames: Iterator[pl.DataFrame]
+) -> Iterator[pl.DataFrame]:
+    """Give the first row of each key what the key digests."""
+    told: set[str] = set()
+    waiting = tail.select("key", "preimage").drop_nulls()
+    for rows in frames:
+        keys = rows.select("key").unique().filter(~pl.col("key").is_in(list(told)))
+        told.update(keys["key"].to_list())
+        known = pl.concat([waiting, cache.query(lambda connection, keys=keys: _preimages(connection, keys))])  # type: ignore[misc]
+        known = known.join(keys, on="key", how="semi").unique("key", keep="first")
+        first = rows.with_columns(_first=pl.col("key").is_first_distinct())
+        met = first.join(known, on="key", how="left", maintain_order="left")
+        shown = pl.when("_first").then("preimage").otherwise(None).alias("preimage")
+        yield met.with_columns(shown).select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+
+
+def _preimages(connection: Connection, keys: pl.DataFrame) -> pl.DataFrame:
+    with registered(connection, "wanted", keys):
+        found = pl.DataFrame(connection.sql("SELECT key, preimage FROM calls SEMI JOIN wanted USING (key)"))
+    return pl.DataFrame(schema={name: SCHEMA[name] for name in ("key", "preimage")}).vstack(found)
 
 
 def _write_parquet(target: Path, frames: Iterator[pl.DataFrame]) -> None:

@@ -11,13 +11,18 @@ from .errors import TableError
 
 COUNTS = ("n_usable", "m1", "m2", "m3")
 FLOORS = ("floor12", "floor23", "floor_hit1", "floor_hit2", "floor_hit3")
-_NAMES = ("benchmark", "model", "arm")
-_CELL_COLUMNS = tables.Columns(required=_NAMES + COUNTS, optional=("condition", "family"), everything=True)
+_NAMES = ("benchmark", "model")
+_ARM = ("arm", "condition", "effort")
+_CELL_COLUMNS = tables.Columns(
+    required=_NAMES + COUNTS, one_of=(_ARM,), optional=("family",), everything=True
+)
 _FLOOR_COLUMNS = tables.Columns(required=("benchmark",), one_of=(FLOORS,), everything=True)
 
 
 def load_cells(path: str | Path) -> pl.DataFrame:
-    """Read counts of cells: `benchmark, model, arm, n_usable, m1, m2, m3`, optional `condition, family`.
+    """Read counts of cells: `benchmark, model, n_usable, m1, m2, m3`, and `arm` or `condition, effort`.
+
+    The cells of a scored run are such a table. `family` is optional.
 
     Returns
     -------
@@ -30,9 +35,9 @@ def load_cells(path: str | Path) -> pl.DataFrame:
         A count is not a whole number, counts do not nest (m3 <= m2 <= m1 <= n_usable), or a name is blank.
     """
     table, given = _read(path, _CELL_COLUMNS)
-    names = (*_NAMES, "condition", "family")
+    names = (*_NAMES, *_ARM, "family")
     frame = table.frame.with_columns(stripped(name) for name in names)
-    for name in _NAMES:
+    for name in (*_NAMES, *(["arm"] if "condition" not in given.columns else [])):
         reject(frame, pl.col(name).is_null(), name, table.path, "any name")
     for name in COUNTS:
         frame = whole_numbers(frame, name, table.path, required=True)

@@ -23,13 +23,17 @@ def within(path: str | Path) -> list[Path]:
     if not folder.is_dir():
         return [folder]
     found = {file for pattern in _PATTERNS for file in folder.rglob(pattern) if file.is_file()}
-    logs = sorted(file for file in found if file.suffix != ".json" or inspect_logs.is_log(file))
+    logs = sorted(file for file in found if file.suffix != ".json" or _begins_like_a_log(file))
     if not logs:
         raise TableError(
             f"{folder}: this folder holds no logs. Allowed: samples_*.jsonl of lm-evaluation-harness, .eval or .json "
-            "of Inspect; or name a file (.csv, .tsv, .jsonl, .json, .parquet, .xlsx)."
+            "of Inspect, .json of promptfoo; or name a file (.csv, .tsv, .jsonl, .json, .parquet, .xlsx)."
         )
     return logs
+
+
+def _begins_like_a_log(file: Path) -> bool:
+    return inspect_logs.is_log(file) or promptfoo_logs.is_log(file)
 
 
 def read(path: str | Path) -> tables.Table | None:

@@ -52,9 +52,19 @@ class LogRows:
         self._rows: list[int] = []
         self._columns: dict[str, list[str | None]] = {name: [] for name in NAMES}
         self._left_out: Counter[str] = Counter()
+        self._taken: set[tuple[str | None, ...]] = set()
 
     def add(self, row: int, **values: str | None) -> None:
-        """One answer; columns not named are null."""
+        """One answer; columns not named are null.
+
+        Within a log no reply stands twice: where two samples are of one molecule, the later one gets the next index.
+        """
+        if (sample := values.get("sample")) is not None:
+            about = tuple(values.get(name) for name in ("model", "molecule", "smiles", "condition", "effort"))
+            while (*about, sample) in self._taken:
+                sample = str(int(sample) + 1)
+            self._taken.add((*about, sample))
+            values["sample"] = sample
         self._rows.append(row)
         for name, column in self._columns.items():
             column.append(values.get(name))

@@ -6,6 +6,7 @@ metadata of the test name the molecule, `provider` the model, `response.output` 
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 from . import tables
@@ -14,6 +15,16 @@ from .log_rows import LogRows, named_molecule
 _ERROR = "2"
 _CUT = ("length", "max_tokens", "MAX_TOKENS")
 _FILTERED = ("content_filter", "SAFETY")
+
+
+def is_log(path: str | Path) -> bool:
+    """Whether a .json file begins like results of promptfoo."""
+    try:
+        with Path(path).open("rb") as stream:
+            start = stream.read(4096)
+    except OSError:
+        return False
+    return start.lstrip().startswith(b"{") and b'"evalId"' in start
 
 
 def results_in(document: Any) -> list[Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -80,9 +81,37 @@ def _preimage(args: argparse.Namespace, cache: Cache) -> str:
 def evict(args: argparse.Namespace) -> int:
     """Delete what satisfies a condition."""
     cache, console = _open(args)
-    count = cache_admin.evict(cache, args.where, dry_run=args.dry_run)
-    console.print(f"{count} attempts {'would be deleted' if args.dry_run else 'deleted'}", highlight=False)
+    found = cache_admin.evict(cache, args.where, dry_run=True)
+    if args.dry_run:
+        console.print(f"{found} attempts would be deleted", highlight=False)
+        return 0
+    if found and not (args.yes or _agreed(console, found)):
+        console.print("nothing was deleted")
+        return 1
+    count = cache_admin.evict(cache, args.where) if found else 0
+    console.print(f"{count} attempts deleted", highlight=False)
     return 0
+
+
+def _agreed(console: Console, count: int) -> bool:
+    """Ask before what was paid for is thrown away.
+
+    Raises
+    ------
+    InputError
+        Nobody can answer.
+    """
+    if sys.stdin is None or not (console.is_terminal and sys.stdin.isatty()):
+        raise InputError(
+            f"evict: {count} attempts would be deleted, and nobody can be asked; say --yes to delete them, or "
+            "--dry-run to count only"
+        )
+    try:
+        answer = console.input(f"delete {count} attempts and what was paid for them? [y/N] ", markup=False)
+    except EOFError:
+        console.print()
+        return False
+    return answer.strip().lower() in ("y", "yes")
 
 
 def export(args: argparse.Namespace) -> int:
@@ -95,10 +124,14 @@ def export(args: argparse.Namespace) -> int:
 
 
 def merge(args: argparse.Namespace) -> int:
-    """Take in another cache."""
+    """Take in another cache, or what was exported from one."""
     path: Path = args.cache
     console = Console()
     cache = Cache(path, notify=lambda text: console.print(Text(inert(text), style="yellow")))
+    if args.other.suffix in (".parquet", ".jsonl"):
+        taken = cache_admin.merge_export(cache, args.other)
+        console.print(f"{taken} attempts taken from {args.other}", highlight=False)
+        return 0
     other = Cache(args.other)
     if not any(place.exists() for place in (other.path, other.place.journal, other.place.parts)):
         raise CacheError(f"cache {args.other}: there is none")

@@ -9,11 +9,13 @@ read, and what changes meanwhile makes the digest one of nothing that will be me
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
 from pathlib import Path
 from platform import python_version
 from typing import Any
@@ -45,7 +47,26 @@ TRANSPORT = (
 )
 
 _ROOMS = ("engine", "kernels", "storage")
-_PACKAGES = ("molaudit", "chemicals", "numba", "numpy", "polars", "rdkit")
+_SOURCES = (".py", ".toml", ".sql", ".json", ".txt", ".md", ".jinja")
+"""What a program consists of: code, the table of models, prompts."""
+
+
+def _required() -> tuple[str, ...]:
+    """This program and all that it stands on: whatever is installed with it may change a result."""
+    stated = (each for each in requires("molaudit") or () if "extra ==" not in each)
+    names = sorted(re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in stated)
+    return ("molaudit", *(name for name in names if _is_installed(name)))
+
+
+def _is_installed(name: str) -> bool:
+    """Whether a distribution is installed."""
+    try:
+        return bool(version(name))
+    except PackageNotFoundError:
+        return False
+
+
+_PACKAGES = _required()
 
 
 Stamps = list[tuple[str, int, int]]
@@ -97,10 +118,17 @@ def _meaning(settings: Settings) -> dict[str, Any]:
 
 
 def _program() -> Stamps:
-    """An edited program must score again."""
+    """An edited program must score again, and so must edited tables of the catalogue that comes with it."""
     root = Path(__file__).resolve().parents[2]
     files = (path for room in _ROOMS for path in (root / room).rglob("*.*"))
-    return _stamps(root, (path for path in files if path.suffix in (".py", ".toml")))
+    own = _stamps(root, (path for path in files if path.suffix in _SOURCES))
+    return own + [stamp for folder in _catalogue() for stamp in _stamps(folder, folder.rglob("*.[ct]sv"))]
+
+
+def _catalogue() -> list[Path]:
+    """Folders of the packages whose tables are benchmarks."""
+    found = find_spec("chemicals")
+    return [Path(place) for place in (found.submodule_search_locations or ())] if found else []
 
 
 def _stamps(root: Path, files: Iterable[Path]) -> Stamps:

@@ -22,10 +22,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--where", required=True, help='such as: outcome in (empty, malformed) and model = "x"'
     )
     evict.add_argument("--dry-run", action="store_true", help="count only")
+    evict.add_argument("--yes", action="store_true", help="delete without asking")
     export = actions.add_parser("export", help="write all attempts to one file")
     export.add_argument("target", type=Path, metavar="FILE", help="a .parquet or .jsonl file")
-    merge = actions.add_parser("merge", help="take in all attempts of another cache")
-    merge.add_argument("other", type=Path, metavar="FILE", help="the other cache")
+    merge = actions.add_parser("merge", help="take in all attempts of another cache, or of an export")
+    merge.add_argument(
+        "other", type=Path, metavar="FILE", help="the other cache, or a .parquet or .jsonl export"
+    )
     rebuild = actions.add_parser("rebuild", help="make the database again from what is kept beside it")
     for action in (info, explain, evict, export, merge, rebuild):
         action.add_argument("--cache", type=Path, default=Path("molaudit-cache.duckdb"), metavar="FILE")

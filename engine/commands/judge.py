@@ -11,7 +11,9 @@ from .options import fraction
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "cells", metavar="CELLS", help="table with benchmark, model, arm, n_usable, m1, m2, m3"
+        "cells",
+        metavar="CELLS",
+        help="table with benchmark, model, n_usable, m1, m2, m3, and arm or condition and effort: cells.csv, for one",
     )
     parser.add_argument(
         "--floors", required=True, help="table with benchmark, floor12, floor23, floor_hit1 (fractions)"

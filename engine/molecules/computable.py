@@ -57,7 +57,7 @@ def descriptor_table(smiles: Sequence[str]) -> dict[str, npt.NDArray[np.float64]
     table = {name: np.full(len(smiles), np.nan) for name in DESCRIPTORS}
     with rdBase.BlockLogs():
         for index, text in enumerate(smiles):
-            molecule = Chem.MolFromSmiles(text) if text else None
+            molecule = Chem.MolFromSmiles(text) if text and text.isascii() else None
             if molecule is None or molecule.GetNumAtoms() == 0:
                 continue
             for name, descriptor in DESCRIPTORS.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -62,12 +62,12 @@ class Header:
 
 
 class Store:
-    """A folder of chunks under one header.
+    """A folder of chunks under one header; more repeats of the same may be asked of it later.
 
     Raises
     ------
     InputError
-        The folder holds chunks of other settings or data.
+        The folder holds chunks of other settings or data, or more repeats than are asked for.
     """
 
     def __init__(self, folder: Path, header: Header) -> None:
@@ -77,11 +77,23 @@ class Store:
             results.write_json(asdict(header), path)
             return
         before = read_header(folder)
-        if before != header:
+        if before == header:
+            return
+        longer = replace(before, settings=replace(before.settings, repeats=self.settings.repeats))
+        if longer != header or before.settings.repeats > self.settings.repeats:
             raise InputError(
                 f"{folder}: holds a null run of {before.settings}; asked for {header.settings}. "
-                "Give another folder"
+                "Only more repeats of the same can be added; give another folder"
             )
+        self._extend(before.settings)
+        results.write_json(asdict(header), path)
+
+    def _extend(self, before: NullSettings) -> None:
+        """Delete the chunks that more repeats make longer: the last ones, where they were not full."""
+        last = before.chunks - 1
+        if before.span(last) != self.settings.span(last):
+            for job in range(len(self.jobs)):
+                self.path(job, last).unlink(missing_ok=True)
 
     def path(self, job: int, chunk: int) -> Path:
         """Where a chunk is kept."""

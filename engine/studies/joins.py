@@ -120,16 +120,13 @@ def _decided(asked: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
         *_ID, id_row="label_row", id_smiles="smiles", id_structure="structure", several="several"
     )
     asked = asked.join(of_id, on=_ID, how="left", maintain_order="left")
-    # A molecule that goes by its SMILES has no id of its own.
-    asked = asked.with_columns(
-        pl.when(pl.col("molecule").eq_missing(pl.col("smiles")))
-        .then(None)
-        .otherwise("id_row")
-        .alias("id_row")
-    )
     alike = (pl.col("smiles") == pl.col("id_smiles")) & ~pl.col("several")
-    needed = pl.col("id_row").is_null() | (pl.col("smiles").is_not_null() & ~alike.fill_null(False))
+    unnamed = pl.col("molecule").eq_missing(pl.col("smiles"))
+    needed = unnamed | pl.col("id_row").is_null() | (pl.col("smiles").is_not_null() & ~alike.fill_null(False))
     asked = asked.hstack([_structures(asked, needed)])
+    # A molecule that goes by its SMILES has no id of its own; text that is no SMILES is one, whatever its column.
+    known = unnamed & pl.col("structure").is_not_null()
+    asked = asked.with_columns(pl.when(~known).then("id_row").alias("id_row"))
     structured = labels.drop_nulls("structure")
     for name, keys in (("both_row", [*_ID, "structure"]), ("structure_row", _STRUCTURE)):
         rows = structured.unique(keys, keep="first", maintain_order=True)

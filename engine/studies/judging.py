@@ -29,8 +29,9 @@ def judge_counts(
     Parameters
     ----------
     cells
-        ``benchmark, model, arm, n_usable, m1, m2, m3``; optional ``family``, the set of cells that are corrected
-        together (default: the arm).
+        ``benchmark, model, n_usable, m1, m2, m3`` and ``arm``, or ``condition`` and ``effort`` as in the cells of a
+        scored run; optional ``family``, the set of cells that are corrected together (default: the arm, or condition
+        and effort).
     floors
         ``benchmark`` and ``floor12, floor23, floor_hit1``; a null floor makes a cell untestable, a floor of 0 leaves
         its rung untested, and without
@@ -52,8 +53,7 @@ def judge_counts(
         )
     if "floor_hit1" not in floors.columns:
         floors = floors.with_columns(floor_hit1=pl.lit(None, dtype=pl.Float64))
-    family = pl.coalesce("family", "arm") if "family" in cells.columns else pl.col("arm")
-    tests = cells.select("benchmark", "n_usable", "m1", "m2", "m3", family=family).join(
+    tests = cells.select("benchmark", "n_usable", "m1", "m2", "m3", family=_family(cells.columns)).join(
         floors.select("benchmark", "floor12", "floor23", "floor_hit1"),
         on="benchmark",
         how="left",
@@ -64,3 +64,15 @@ def judge_counts(
     )
     judged = judge(tests, alpha=alpha, correction=correction)
     return cells.with_columns(judged[name] for name in ADDED)
+
+
+def _family(found: list[str]) -> pl.Expr:
+    """Which cells are corrected together: as the table says, else those of an arm or condition, and of an effort.
+
+    A scored run corrects the cells of one condition and effort together, whatever else it says of them.
+    """
+    named = [name for name in ("arm", "condition") if name in found]
+    together = pl.coalesce(*named) if named else pl.lit(None, pl.String)
+    if "effort" in found:
+        together = pl.concat_str(together.fill_null(""), pl.col("effort").fill_null(""), separator="\x1f")
+    return pl.coalesce("family", together) if "family" in found else together

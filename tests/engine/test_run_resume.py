@@ -145,7 +145,7 @@ def test_a_stored_answer_can_be_thrown_out_and_is_asked_again(
     assert audit.make() == 0
     key = audit.attempts()["key"][3]
     cache = ["--cache", str(audit.cache)]
-    assert main(["cache", "evict", "--where", f'key = "{key}"', *cache]) == 0
+    assert main(["cache", "evict", "--where", f'key = "{key}"', "--yes", *cache]) == 0
     assert "1 attempts deleted" in capsys.readouterr().out
     assert main(["cache", "explain", "--audit", str(audit.path), *cache]) == 0
     before = stats(url)["requests"]

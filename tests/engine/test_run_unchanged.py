@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 from running_audits import Audit, server
 
-from molaudit.engine.audit import results
+from molaudit.engine import settings as settings_file
+from molaudit.engine.audit import results, unchanged
 
 Capture = pytest.CaptureFixture[str]
 
@@ -25,6 +27,8 @@ def test_results_stand_until_anything_changes(tmp_path: Path, capsys: Capture) -
         audit = Audit(tmp_path, url, models=("reciter",), molecules=40)
         made(audit, capsys)
         cells = (audit.out / "cells.csv").read_bytes()
+        # A run asks about molecules of its own labels: each meets by its id.
+        assert (audit.out / "joins.csv").read_text().splitlines()[1].endswith(",the run,40,0,40,0,0,0,40")
         again = made(audit, capsys)
         assert "nothing has changed" in again
         assert "0 calls made" in again
@@ -88,3 +92,35 @@ def test_what_changes_while_results_are_made_unseals_them(
         made(audit, capsys)
         assert "nothing has changed" not in made(audit, capsys)
         assert "nothing has changed" in made(audit, capsys)
+
+
+def test_whatever_can_change_a_result_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = tmp_path / "own.csv"
+    labels.write_text("molecule,smiles,label\nm,CO,31.5\n")
+    more = '\n[[benchmark]]\nfile = "own.csv"\nproperty = "boiling point"\nunit = "K"\nkind = "measured"\n'
+    audit = Audit(tmp_path, "http://127.0.0.1:9/v1", models=("reciter",), molecules=40, more=more)
+    catalogue = tmp_path / "catalogue"
+    catalogue.mkdir()
+    table = catalogue / "CRC.tsv"
+    table.write_text("1")
+    monkeypatch.setattr(unchanged, "_catalogue", lambda: [catalogue])
+    seen = [unchanged.basis(settings_file.load(audit.path))]
+
+    def is_another() -> bool:
+        seen.append(unchanged.basis(settings_file.load(audit.path)))
+        return seen[-1] not in seen[:-1]
+
+    assert not is_another()
+    labels.write_text("molecule,smiles,label\nm,CO,32.5\n")
+    assert is_another(), "a table of labels"
+    table.write_text("22")
+    assert is_another(), "a table of the catalogue"
+    audit.path.write_text(audit.path.read_text().replace("boiling point", "melting point"))
+    assert is_another(), "the words of the question"
+    monkeypatch.setattr(unchanged, "version", lambda name: "0" if name == "scipy" else version(name))
+    assert is_another(), "a package that computes"
+
+
+def test_the_table_of_models_and_the_code_of_prompts_are_part_of_the_program() -> None:
+    names = {Path(name).name for name, _, _ in unchanged._program()}
+    assert {"models.toml", "inputs.py", "labels.py", "pairs.py"} <= names

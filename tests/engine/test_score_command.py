@@ -244,6 +244,100 @@ def test_floors_feed_judge_and_limits(say: Say) -> None:
     assert "few.csv has no floor_hit1" in out
 
 
+def test_judge_reads_the_cells_that_score_wrote(say: Say) -> None:
+    # Two conditions and two efforts: verdicts depend on which cells are corrected together.
+    body = [
+        (model, molecule, label if int(molecule[3:]) % step else "9.99", condition, effort)
+        for model, step in (("m", 3), ("n", 2))
+        for condition, effort in (("plain", "low"), ("plain", ""), ("blind", "low"))
+        for molecule, label in rows()
+    ]
+    Path("ans.csv").write_text(table("model,molecule,answer,condition,effort", body))
+    assert score(say)[0] == 0
+    for kind in ("csv", "parquet"):
+        code, _, err = say("judge", f"out/cells.{kind}", "--floors", "out/floors.csv", "--out", "judged")
+        assert (code, err) == (0, "")
+        judged, scored = pl.read_csv("judged/judged.csv"), pl.read_csv("out/cells.csv")
+        assert judged.height == 6
+        same = [
+            "benchmark",
+            "model",
+            "condition",
+            "effort",
+            "p12",
+            "p23",
+            "q12",
+            "q23",
+            "verdict",
+            "evidence",
+        ]
+        assert judged.select(same).equals(scored.select(same))
+
+
+WRONG_TABLES = [
+    (
+        "lab;el.csv",
+        "molecule;label\nmol0;1.23\n",
+        "molaudit score: lab;el.csv: fields seem to be separated by semicolons; expected commas. Allowed: commas in "
+        ".csv, tabs in .tsv.\n",
+    ),
+    (
+        "commas.csv",
+        'molecule,label\nmol0,"1,23"\nmol1,"1,54"\n',
+        "molaudit score: commas.csv: no usable label (label is not a number: 2). commas.csv, column 'label', rows 2 "
+        "and 3: '1,23' has a comma; if it is a decimal comma, say --decimal-comma.\n",
+    ),
+    (
+        "names.csv",
+        "id,value\nmol0,1.23\n",
+        "molaudit score: names.csv: column label is missing; none of the columns molecule, smiles is there. Needed: "
+        "label, and at least one of molecule, smiles. Found: id, value. Is 'value' meant to be 'label'? Then rename "
+        "it. Is 'id' meant to be 'molecule'? Then rename it.\n",
+    ),
+    (
+        "twice.csv",
+        "molecule,label,label\nmol0,1.23,1.24\n",
+        "molaudit score: twice.csv: column 'label' occurs 2 times. Each name may occur once.\n",
+    ),
+    (
+        "ragged.csv",
+        "molecule,label\n2,4-dinitrophenol,1.23\n",
+        "molaudit score: ragged.csv, row 2: found 3 fields, the header has 2. A field that holds the separator must "
+        "be quoted. The row begins '2', '4-dinitrophenol', '1.23'.\n",
+    ),
+    (
+        "numbers.csv",
+        "molecule,smiles,label\nmol0,CCO,1.23\nmol1,CCC,n/a\nmol2,CCCC,> 5\n",
+        None,
+    ),
+    (
+        "unit.csv",
+        "molecule,label,unit\nmol0,1.23,K\nmol1,1.54,C\n",
+        "molaudit score: unit.csv, row 3, column 'unit': found 'C', but benchmark 'unit' has 'K' in unit.csv, row 2. "
+        "Allowed: one unit for each benchmark.\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"), WRONG_TABLES, ids=[name for name, _, _ in WRONG_TABLES]
+)
+def test_typical_mistakes_in_tables_are_said_whole(
+    say: Say, name: str, content: str, message: str | None
+) -> None:
+    Path(name).write_text(content)
+    code, out, err = score(say, "ans.csv", name)
+    if message is None:
+        # Some rows are of use: what is not is counted, and named.
+        assert (code, err) == (0, "")
+        noted = " ".join(out.split())
+        assert "numbers.csv, rows 3 and 4: left out (label is not a number)." in noted
+        left_out = json.loads(Path("out/run.json").read_text())["rows_left_out"]
+        assert left_out == {"label is not a number": 2}
+    else:
+        assert (code, err) == (2, message)
+
+
 @pytest.mark.parametrize("command", [["floors", "lab.csv"], ["limits", "--floors", "missing.csv"]])
 def test_a_name_without_a_known_kind_is_refused_before_the_work(say: Say, command: list[str]) -> None:
     code, _, err = say(*command, "--out", "table.txt")

@@ -11,7 +11,7 @@ import pytest
 from stored_attempts import IDENTITY, attempt, bodies, counted, hits, make, store
 
 from molaudit.storage.attempts import body_bytes
-from molaudit.storage.cache_admin import evict, export, info, merge, rebuild
+from molaudit.storage.cache_admin import evict, export, info, merge, merge_export, rebuild
 from molaudit.storage.cache_explain import explain
 from molaudit.storage.cache_where import parse_where
 from molaudit.storage.errors import CacheError
@@ -148,6 +148,46 @@ def test_export_holds_every_attempt(tmp_path: Path) -> None:
     ]  # fmt: skip
     with pytest.raises(CacheError, match=r"\.parquet or \.jsonl"):
         export(cache, tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
+def test_what_is_exported_can_be_merged_and_nothing_is_lost(name: str, tmp_path: Path) -> None:
+    ours, _ = make(tmp_path / "a")
+    other, _ = make(tmp_path / "b")
+    store(other, attempt("a", body="é\u2028\x00".encode(), preimage='{"a": 1}'), attempt("a", attempt=2))
+    store(other, attempt("b", body=b"\xff", preimage='{"b": 1}'), fold=False)
+    assert export(other, tmp_path / name) == 3
+    assert merge_export(ours, tmp_path / name) == 3
+    assert merge_export(ours, tmp_path / name) == 0
+    assert merge(ours, other) == 0
+    assert counted(ours) == 3
+    assert bodies(ours, "b") == {"b": b"\xff"}
+    assert [explain(ours, key=key).differences for key in ("a", "b")] == [(), ()]
+    rebuild(ours)
+    assert counted(ours) == 3
+    # What is written out again is what came in.
+    assert export(ours, tmp_path / f"again-{name}") == 3
+    sent, again = (tmp_path / each for each in (name, f"again-{name}"))
+    read = pl.read_parquet if name.endswith("parquet") else pl.read_ndjson
+    assert read(again).sort("session", "seq").equals(read(sent).sort("session", "seq"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("x.jsonl", '{"key": "a"}\n', "no export of a cache, for session, seq, outcome, model, identity"),
+        ("x.jsonl", "no json\n", "cannot be read"),
+        ("x.parquet", "no parquet", "cannot be read"),
+        ("y.parquet", None, "cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_export_is_refused(
+    name: str, content: str | None, says: str, tmp_path: Path
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    with pytest.raises(CacheError, match=f"merge from .*{says}"):
+        merge_export(make(tmp_path / "a")[0], tmp_path / name)
 
 
 def test_explain_names_the_field_that_differs_not_another_molecule(tmp_path: Path) -> None:

@@ -396,3 +396,249 @@ def test_any_sample_gives_answers_or_a_table_error(
             assert str(path) in refused
         else:
             assert found["answer"].dtype == pl.String
+
+
+def promptfoo_result(variables: dict[str, Any], output: Any, **more: Any) -> dict[str, Any]:
+    """A result as the evaluator of promptfoo (0.120) writes it."""
+    return {
+        "cost": 0,
+        "failureReason": 0,
+        "id": "b7f9",
+        "latencyMs": 12,
+        "namedScores": {},
+        "prompt": {"raw": "logS?", "label": "logS of {{smiles}}?"},
+        "promptId": "e1",
+        "promptIdx": 0,
+        "provider": {"id": "openai:chat:gpt-z", "label": ""},
+        "response": {
+            "output": output,
+            "tokenUsage": {"total": 9, "completionDetails": {"reasoning": 7}},
+            "cached": False,
+        },
+        "score": 1,
+        "success": True,
+        "testCase": {"vars": variables, "assert": [], "metadata": {}},
+        "testIdx": 0,
+        "vars": variables,
+        "metadata": {},
+        **more,
+    }
+
+
+PROMPTFOO = [
+    promptfoo_result({"smiles": "CO", "id": 4}, "It is -5.10"),
+    promptfoo_result({"compound": "ethane", "smiles": "CC"}, {"value": -3.10}, testIdx=1),
+    # A grade that failed is no call that failed, though both stand under `error`.
+    promptfoo_result({"smiles": "CCC"}, "-1.5", failureReason=1, error="Expected output to equal -1.50"),
+    promptfoo_result({"smiles": "CCCC"}, None, failureReason=2, error="API error: 500"),
+    promptfoo_result({"smiles": "CCO"}, None),
+    promptfoo_result({"question": "x?"}, "9.9"),
+]
+PROMPTFOO_ROWS = [
+    (1, "openai:chat:gpt-z", "CO", "CO", "It is -5.10", 7, None),
+    (2, "openai:chat:gpt-z", "ethane", "CC", '{"value": "-3.1"}', 7, None),
+    (3, "openai:chat:gpt-z", "CCC", "CCC", "-1.5", 7, None),
+    (4, "openai:chat:gpt-z", "CCCC", "CCCC", None, 7, "failed"),
+    (5, "openai:chat:gpt-z", "CCO", "CCO", None, 7, "empty"),
+]
+
+
+class TestPromptfoo:
+    @pytest.mark.parametrize("kind", ["json", "jsonl"])
+    def test_results_are_answers_by_what_their_variables_name(self, tmp_path: Path, kind: str) -> None:
+        path = tmp_path / f"out.{kind}"
+        document = {
+            "evalId": "eval-x",
+            "results": {"version": 3, "prompts": [], "results": PROMPTFOO, "stats": {}},
+            "config": {},
+        }
+        lines = "".join(json.dumps(one) + "\n" for one in PROMPTFOO)
+        path.write_text(lines if kind == "jsonl" else json.dumps(document))
+        found = imports.load_answers(path)
+        columns = ("row", "model", "molecule", "smiles", "answer", "reasoning_tokens", "outcome")
+        assert taken(found, *columns) == PROMPTFOO_ROWS
+        assert found.left_out == {"no molecule named": 1}
+        assert found.frame["condition"].null_count() == found.frame.height
+
+    def test_a_folder_of_results_is_searched(self, tmp_path: Path) -> None:
+        document = {"evalId": "eval-x", "results": {"version": 3, "results": PROMPTFOO[:1]}}
+        (tmp_path / "out.json").write_text(json.dumps(document))
+        (tmp_path / "other.json").write_text('{"results": {}}')
+        assert taken(imports.load_answers(tmp_path), "molecule") == [("CO",)]
+
+    def test_each_of_several_prompts_is_a_condition(self, tmp_path: Path) -> None:
+        path = tmp_path / "out.jsonl"
+        results = [promptfoo_result({"smiles": "CO"}, "1", promptIdx=at) for at in (0, 1, 1)]
+        path.write_text("".join(json.dumps(one) + "\n" for one in results))
+        assert taken(imports.load_answers(path), "condition", "sample") == [
+            ("prompt 0", 0), ("prompt 1", 0), ("prompt 1", 1)
+        ]  # fmt: skip
+
+
+def batch_line(name: str, body: Any, status: int = 200) -> dict[str, Any]:
+    """A line of the output file of an OpenAI batch."""
+    response = {"status_code": status, "request_id": "r", "body": body}
+    return {"id": "batch_req_1", "custom_id": name, "response": response, "error": None}
+
+
+def completion(content: Any, reason: str = "stop", **more: Any) -> dict[str, Any]:
+    return {
+        "object": "chat.completion",
+        "model": "gpt-z",
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": reason}
+        ],
+        "usage": {"completion_tokens_details": {"reasoning_tokens": 5}},
+        **more,
+    }
+
+
+RESPONSE = {
+    "object": "response",
+    "model": "gpt-z",
+    "output": [
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "-9.9"}]},
+        {"type": "message", "content": [{"type": "output_text", "text": "It is -2.22"}]},
+    ],
+    "usage": {"output_tokens_details": {"reasoning_tokens": 6}},
+}
+BATCH = [
+    batch_line("water", completion("It is -3.10")),
+    batch_line("ethane", RESPONSE),
+    batch_line("cut", completion("It is -", "length")),
+    batch_line("blocked", completion(None, "content_filter")),
+    batch_line("away", {"error": {"message": "overloaded"}}, status=500),
+    {"id": "batch_req_2", "custom_id": "late", "response": None, "error": {"code": "batch_expired"}},
+    batch_line("17", completion("4.44")),
+]
+
+
+class TestBatches:
+    def test_lines_are_answers_of_what_their_custom_id_names(self, tmp_path: Path) -> None:
+        path = tmp_path / "batch_output.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in BATCH))
+        found = imports.load_answers(path)
+        assert taken(found, "model", "molecule", "answer", "reasoning_tokens", "outcome") == [
+            ("gpt-z", "water", "It is -3.10", 5, None),
+            ("gpt-z", "ethane", "It is -2.22", 6, None),
+            ("gpt-z", "cut", "It is -", 5, "truncated"),
+            ("gpt-z", "blocked", None, 5, "filtered"),
+            ("gpt-z", "away", None, None, "failed"),
+            ("gpt-z", "late", None, None, "failed"),
+        ]
+        assert found.left_out == {"no molecule named": 1}
+
+    def test_batches_of_another_provider_are_read(self, tmp_path: Path) -> None:
+        message = {
+            "type": "message", "model": "claude-z", "stop_reason": "end_turn",
+            "content": [{"type": "thinking", "thinking": "-9.9"}, {"type": "text", "text": "-1.25"}],
+        }  # fmt: skip
+        lines = [
+            {"custom_id": "water", "result": {"type": "succeeded", "message": message}},
+            {"custom_id": "ethane", "result": {"type": "expired"}},
+        ]
+        path = tmp_path / "results.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        assert taken(imports.load_answers(path), "model", "molecule", "answer", "outcome") == [
+            ("claude-z", "water", "-1.25", None),
+            ("claude-z", "ethane", None, "failed"),
+        ]
+
+    def test_positions_as_custom_ids_are_refused_with_the_way_on(self, tmp_path: Path) -> None:
+        path = tmp_path / "batch_output.jsonl"
+        path.write_text("".join(json.dumps(batch_line(str(n), completion("1"))) + "\n" for n in range(3)))
+        with pytest.raises(
+            TableError, match=r"none of 3 samples names its molecule; .* or write a table with model"
+        ):
+            imports.load_answers(path)
+
+
+class TestListsOfJson:
+    def test_a_list_of_rows_is_a_table(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.json"
+        path.write_text(
+            '[{"model": "m", "smiles": "CO", "answer": "1"}, {"model": "m", "smiles": "C", "prediction": 2.50}]'
+        )
+        assert taken(imports.load_answers(path), "row", "molecule", "answer", "prediction") == [
+            (1, "CO", "1", None),
+            (2, "C", None, "2.50"),
+        ]
+
+    def test_labels_are_read_from_one(self, tmp_path: Path) -> None:
+        path = tmp_path / "esol.json"
+        path.write_text('\ufeff[{"Drug": "CO", "Y": -3.10}]', encoding="utf-8")
+        found = imports.load_labels(path).frame
+        assert found.select("benchmark", "molecule", "label").rows() == [("esol", "CO", "-3.10")]
+
+    @pytest.mark.parametrize(
+        ("content", "says"),
+        [
+            (
+                '{"molecule": {"0": "a"}}',
+                "found a JSON object. Expected a list of objects, one a row (pandas: to_json",
+            ),
+            ("[]", "the list is empty"),
+            ("[3]", "row 1: found a JSON text or number. Expected an object in braces"),
+            ("[{", "not valid JSON"),
+        ],
+    )
+    def test_other_documents_are_refused_with_the_way_on(
+        self, tmp_path: Path, content: str, says: str
+    ) -> None:
+        path = tmp_path / "esol.json"
+        path.write_text(content)
+        with pytest.raises(TableError) as caught:
+            imports.load_labels(path)
+        assert says in str(caught.value)
+
+
+def test_an_answer_of_a_retried_run_goes_before_its_failure(tmp_path: Path) -> None:
+    failed = inspect_sample("a", 1, None, error={"message": "away"}, output=FAILED)
+    json_log(tmp_path, samples=[failed])
+    second = tmp_path / "z_retried.json"
+    second.write_text(json.dumps({**HEADER, "samples": [inspect_sample("a", 1, "1.23")]}))
+    found = imports.load_answers(tmp_path)
+    assert taken(found, "molecule", "answer", "outcome") == [("a", "1.23", None)]
+    assert found.left_out == {"same sample again": 1}
+
+
+def test_two_samples_of_one_molecule_in_a_log_are_two_answers(tmp_path: Path) -> None:
+    samples = [inspect_sample(name, epoch, f"{epoch}.{name}") for epoch in (1, 2) for name in (5, 9)]
+    found = imports.load_answers(json_log(tmp_path, samples=samples))
+    assert taken(found, "molecule", "sample", "answer") == [
+        ("CO", 0, "1.5"), ("CO", 1, "1.9"), ("CO", 2, "2.5"), ("CO", 3, "2.9")
+    ]  # fmt: skip
+    assert found.left_out == {}
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    data=st.data(),
+    document=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        max_leaves=8,
+    ),
+)
+def test_any_value_in_a_result_or_line_gives_answers_or_a_table_error(
+    data: st.DataObject, document: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "odd.jsonl"
+    odd: dict[str, Any] = json.loads(json.dumps(data.draw(st.sampled_from([*PROMPTFOO, *BATCH]))))
+    place = odd
+    while True:
+        key = data.draw(st.sampled_from(sorted(place)))
+        if isinstance(place[key], dict) and place[key] and data.draw(st.booleans()):
+            place = place[key]
+            continue
+        place[key] = document
+        break
+    first = PROMPTFOO[0] if "vars" in odd or "provider" in odd else BATCH[0]
+    path.write_text(json.dumps(first) + "\n" + json.dumps(odd) + "\n")
+    try:
+        found = imports.load_answers(path).frame
+    except TableError as error:
+        refused = str(error)
+        assert str(path) in refused
+    else:
+        assert found["answer"][0] in ("It is -5.10", "It is -3.10")

@@ -390,3 +390,23 @@ class TestFloors:
         renamed.write_csv(path)
         with pytest.raises(TableError, match="a fraction from 0 to 1"):
             imports.load_floors(path)
+
+
+class TestDecimalCommas:
+    CONTENT = 'molecule,label\na,"-3,10"\nb,"2,5e-3"\nc,7\nd,1.5\ne,"1,234,5"\n'
+
+    def test_labels_are_read_where_it_is_asked_for(self, tmp_path: Path) -> None:
+        found = imports.load_labels(put(tmp_path, self.CONTENT), decimal_comma=True)
+        assert found.frame.select("molecule", "label").rows() == [("a", "-3.10"), ("b", "2.5e-3"), ("c", "7")]
+        assert found.left_out == {"label has a point under --decimal-comma": 1, "label is not a number": 1}
+
+    def test_elsewhere_the_message_says_how_to_ask(self, tmp_path: Path) -> None:
+        found = imports.load_labels(put(tmp_path, self.CONTENT))
+        assert found.frame["label"].to_list() == ["7", "1.5"]
+        assert noted(found, "rows 2 and 3: '-3,10' has a comma", "say --decimal-comma")
+
+    def test_predictions_are_read_and_replies_are_left_as_they_are(self, tmp_path: Path) -> None:
+        path = put(tmp_path, 'model,molecule,prediction,answer\nm,a,"-3,10",\nm,b,,"2,5"\n')
+        found = imports.load_answers(path, decimal_comma=True).frame
+        assert found.select("prediction", "answer").rows() == [("-3.10", None), (None, "2,5")]
+        assert noted(imports.load_answers(path), "column 'prediction'", "--decimal-comma")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -52,7 +53,7 @@ def test_shards_merge_to_the_bits_of_one_run(labels: Path, tmp_path: Path) -> No
     assert run(labels, tmp_path / "whole") == 0
     parts = [tmp_path / f"part{i}" for i in (1, 2, 3)]
     for number, part in enumerate(parts, 1):
-        assert run(labels, part, shard=(number, 3)) == 3
+        assert run(labels, part, shard=(number, 3)) == 0  # its share is done; the others' is theirs
         assert not (part / "null.parquet").exists()
     assert merge(parts[:2], tmp_path / "partial") == 3
     assert merge(parts, tmp_path / "merged") == 0
@@ -87,6 +88,25 @@ def test_folder_of_other_settings_or_data_is_refused(labels: Path, tmp_path: Pat
     other.write_text(labels.read_text().replace("1.010", "1.020"))
     with pytest.raises(InputError, match="holds a null run of"):
         run(other, tmp_path / "out")
+
+
+@pytest.mark.parametrize("first", [200, 230])
+def test_more_repeats_of_the_same_are_added_to_what_is_there(
+    first: int, labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings: dict[str, Any] = {"chunk": 40, "seed": 3, "shard": (1, 1), "cluster": None}
+    assert run_null(labels, tmp_path / "grown", repeats=first, **settings) == 0
+    capsys.readouterr()
+    assert run_null(labels, tmp_path / "grown", repeats=300, **settings) == 0
+    # Full chunks stay as they are: five of 40 (and with 230 a sixth of 30, which is made again).
+    assert "6 chunks to compute" in capsys.readouterr().out
+    assert run_null(labels, tmp_path / "once", repeats=300, **settings) == 0
+    for name in ("null.csv", "null.json"):
+        assert (tmp_path / "grown" / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
+    with pytest.raises(InputError, match=r"holds a null run of .*repeats=300.*; asked for .*repeats=200"):
+        run_null(labels, tmp_path / "grown", repeats=200, **settings)
+    with pytest.raises(InputError, match="Only more repeats of the same can be added"):
+        run_null(labels, tmp_path / "grown", repeats=400, **{**settings, "seed": 4})
 
 
 def test_shards_of_different_runs_are_not_merged(labels: Path, tmp_path: Path) -> None:

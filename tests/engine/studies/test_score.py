@@ -238,6 +238,7 @@ def test_reciter_is_flagged_and_its_files_are_complete(tmp_path: Path) -> None:
         "cells.parquet",
         "pairs.parquet",
         "floors.csv",
+        "joins.csv",
         "run.json",
     }
     assert pl.read_parquet(tmp_path / "cells.parquet").equals(scores.cells)
