@@ -210,7 +210,8 @@ class Cache:
         if tail.is_empty() and not self._is_started:
             return
         rows = self.query(lambda connection: light_rows(connection, asked, tail, (*_NAMED, "http_status")))
-        rows = rows.filter(pl.col("body_size").is_not_null() & ~pl.col("http_status").is_in(skip))
+        kept = pl.col("body_size").is_not_null() & pl.col("http_status").is_not_null()
+        rows = rows.filter(kept & ~pl.col("http_status").is_in(skip))
         check_identity(asked, rows)
         yield from iter_bodies(self.query, rows.select(_NAMED), tail)
 

@@ -113,7 +113,7 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     _say_calls(console, table.height, missing.height)
     if missing.is_empty():
         facts = run_facts(None, "", hits)
-        written = write_results(audit, table, cache, folder, facts, known, _warner(console))
+        written = write_results(audit, table, cache, folder, facts, known, _warner(console), stored)
         _show(written, folder, console)
         say_end(console, None, audit.plan, ())
         return PARTIAL if written is None else COMPLETE
@@ -218,7 +218,7 @@ def show_status(path: Path, cache_path: Path | None) -> int:
     console.print(shown)
     console.print(progress_line(table, answered), highlight=False)
     for line in (*map(inert, cause_lines(table, cache, stored)), *session_lines(cache)):
-        console.print(line, highlight=False, markup=False)
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     return COMPLETE
 
 

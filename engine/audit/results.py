@@ -37,7 +37,9 @@ def attempts_table(table: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
     ).sort("started_at", "key", "attempt")
 
 
-def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
+def score_audit(
+    audit: Audit, table: pl.DataFrame, cache: Cache, replies: StoredReplies | None = None
+) -> Scores:
     """Score what is stored by now; calls without a final answer are counted, never scored.
 
     Raises
@@ -45,7 +47,7 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
     InputError
         Nothing has been answered yet.
     """
-    stored = read_replies(table, cache)
+    stored = read_replies(table, cache) if replies is None else replies
     read = stored.answers
     if read.is_empty():
         raise InputError("no call of this audit has been answered yet; nothing can be scored")
@@ -79,7 +81,12 @@ def rehearse(audit: Audit, table: pl.DataFrame) -> None:
 
 
 def write_audit(
-    audit: Audit, table: pl.DataFrame, cache: Cache, folder: Path, run: Mapping[str, Any]
+    audit: Audit,
+    table: pl.DataFrame,
+    cache: Cache,
+    folder: Path,
+    run: Mapping[str, Any],
+    replies: StoredReplies | None = None,
 ) -> Scores:
     """Score and write all files of a run; ``run`` goes into ``run.json`` beside the settings.
 
@@ -93,7 +100,7 @@ def write_audit(
     """
     facts = {"run": dict(run), **_write_attempts(audit, table, cache, folder)}
     try:
-        scores = score_audit(audit, table, cache)
+        scores = score_audit(audit, table, cache, replies)
     except InputError:
         for name in SCORED:
             (folder / name).unlink(missing_ok=True)
