@@ -59,6 +59,9 @@ RETRIED = frozenset(
     }
 )
 
+_FINAL_WHATEVER_IS_SAID = frozenset({Outcome.QUOTA, Outcome.FILTERED})
+"""Providers advise to retry by the status; these repeat themselves."""
+
 _SECRET = r"(?:sk|xai|gsk|rk|pk)-[\w*.-]{6,}|AIza[\w-]{10,}|(?:key|token)=[^\s&\"']{4,}|Bearer\s+[\w.*-]{6,}"
 SECRET = re.compile(_SECRET.encode())
 """Keys in the form of known providers: what one quotes back at us must not travel further."""
@@ -108,7 +111,7 @@ def classify(
     outcome, kind = _meaning(status, headers, error)
     wait = hints.retry_after(headers, body, now, resets=outcome is Outcome.THROTTLED)
     retryable = outcome in RETRIED
-    if outcome is not Outcome.QUOTA:
+    if outcome not in _FINAL_WHATEVER_IS_SAID and kind != TOO_LARGE:
         advice = error.fields.get("availability")
         should = headers.get("x-should-retry")
         if should in {"true", "false"}:
