@@ -6,9 +6,9 @@ import pytest
 from fault_server import endpoint, fault_server
 
 from molaudit.engine.models.dialects.registry import auth_headers
-from molaudit.engine.models.proxies import ignored_exceptions, proxy_for, warnings
 from molaudit.engine.models.records import Response
 from molaudit.engine.models.transport import Transport
+from molaudit.engine.models.transport_proxies import ignored_exceptions, proxy_for, warnings
 
 PROXY = "http://proxy.example:3128"
 
@@ -92,7 +92,7 @@ async def test_an_endpoint_without_proxy_is_reached_directly(monkeypatch):
     """The proxy of the environment is dead: only a direct request gets an answer."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     monkeypatch.delenv("no_proxy", raising=False)
-    monkeypatch.setattr("molaudit.engine.models.proxies.is_loopback", lambda _host: False)
+    monkeypatch.setattr("molaudit.engine.models.transport_proxies.is_loopback", lambda _host: False)
     async with fault_server() as (_, url), Transport(4) as transport:
         direct = await transport.send(
             transport.open(endpoint(url, proxy=False), auth_headers), "/ok", b"{}", 5.0
