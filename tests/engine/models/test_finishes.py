@@ -207,6 +207,7 @@ def test_the_text_is_found_where_gateways_put_it(name: str, value: Any) -> None:
     [
         ("openai-chat", {"choices": [{"message": {"role": "assistant", "answer": "7.4"}}]}),
         ("openai-chat", {"choices": [{"answer": {"is": "7.4"}, "finish_reason": "stop"}]}),
+        ("openai-chat", {"choices": [{"message": {"content": [{"type": "new", "answer": "7.4"}]}}]}),
         ("openai-responses", {"status": "completed", "output": [{"type": "message", "answer": ["7.4"]}]}),
         ("anthropic", {"content": [{"type": "new", "answer": "7.4"}], "stop_reason": "end_turn"}),
         ("gemini", {"candidates": [{"content": {"parts": [{"answer": "7.4"}]}, "finishReason": "STOP"}]}),
@@ -223,6 +224,9 @@ def test_a_text_that_is_not_found_is_malformed_with_the_keys_and_not_empty(name:
     [
         ("openai-chat", {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}),
         ("openai-chat", {"choices": [{"message": {"content": None, "reasoning": "hm"}}]}),
+        ("openai-chat", {"choices": [{"message": {"content": ""}, "native_finish_reason": "stop"}]}),
+        ("openai-chat", {"choices": [{"message": {"content": None, "x-trace": "abc"}}]}),
+        ("openai-chat", {"choices": []}),
         ("openai-chat", {"choices": [{"message": {"content": None, "tool_calls": [{"id": "x"}]}}]}),
         ("anthropic", {"content": [{"type": "thinking", "thinking": "hm"}], "stop_reason": "end_turn"}),
         ("gemini", {"candidates": [

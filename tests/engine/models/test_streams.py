@@ -131,6 +131,11 @@ def test_of_several_choices_that_with_index_0_is_the_answer(order: tuple[int, in
     assert decode("openai-chat", json.dumps({"choices": plain})).text == "-2.31"
 
 
+def test_one_piece_of_a_stream_as_a_plain_body_is_no_answer() -> None:
+    piece = {"choices": [{"index": 0, "delta": {"content": "-3"}, "finish_reason": None}]}
+    assert decode("openai-chat", json.dumps(piece)).outcome is Outcome.MALFORMED
+
+
 def test_two_different_whole_replies_in_one_body_are_no_answer() -> None:
     one, other = (
         json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}) for text in "12"
