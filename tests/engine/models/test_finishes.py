@@ -131,6 +131,8 @@ def test_a_notice_that_cost_no_token_is_throttling_with_its_wait(name: str) -> N
         "Error: 0.42 log units",
         "Error 178.3",
         "error 451 K",
+        "Error: 451 Kelvin is my estimate",
+        "In my estimate the TimeoutError of 3 s does not matter: 4.5",
         '{"value": 3.05, "error": "0.2"}',
         "The rate limiting step is slow; log k = -3.2",
         "500",
