@@ -7,7 +7,10 @@ import pytest
 
 from molaudit.engine.models.outcomes import LOADING
 from molaudit.engine.models.records import Decoded, Outcome, TransportFailure, Usage
+from molaudit.engine.scheduling.budgets import Budget
+from molaudit.engine.scheduling.limits import PoolLimits
 from molaudit.engine.scheduling.progress import Progress
+from molaudit.engine.scheduling.verdicts import Verdict
 
 pytestmark = pytest.mark.anyio
 
@@ -71,3 +74,26 @@ async def test_blocked_questions_stop_nothing(bench):
     summary = await bench.run(provider, bench.calls(100), decode=decode)
     assert summary.outcomes == {Outcome.FILTERED: 90, Outcome.ANSWERED: 10}
     assert (summary.stopped, summary.exit_code) == ((), 0)
+
+
+async def test_a_question_blocked_by_its_status_costs_nothing_and_an_answer_withheld_may(bench):
+    """A call may cost 1 USD and nobody says what these did: the first kind leaves the budget whole."""
+
+    def decode(_call, _response):
+        return Decoded(Outcome.FILTERED)
+
+    def price(_call, usage):
+        return None if usage.output_tokens is None else 1.0
+
+    for status, made in ((403, 10), (200, 3)):
+        provider = bench.provider(lambda _c, _n, status=status: bench.reply(status))
+        budget = Budget(price, 3.0)
+        summary = await bench.run(
+            provider, bench.calls(10), PoolLimits(in_flight=1), decode=decode, budget=budget
+        )
+        assert summary.outcomes == {Outcome.FILTERED: made}
+
+
+async def test_a_gateway_that_timed_out_may_have_been_billed(bench):
+    verdict = Verdict(Decoded(Outcome.TIMED_OUT), bench.reply(504), True)
+    assert verdict.tokens_used is None
