@@ -22,6 +22,7 @@ from .cache_reading import (
     asked_frame,
     check_identity,
     iter_bodies,
+    iter_replies,
     light_rows,
     pick,
     picked_nothing,
@@ -204,15 +205,9 @@ class Cache:
             If a stored reply came from another endpoint or model than the one asked.
         """
         asked = asked_frame(keys)
-        if not self.mode.serves:
-            return
         tail = self._tail([name for name in SCHEMA if name != "preimage"], asked)
-        if tail.is_empty() and not self._is_started:
-            return
-        rows = self.query(lambda connection: light_rows(connection, asked, tail, (*_NAMED, "http_status")))
-        rows = rows.filter(pl.col("body_size").is_not_null() & ~pl.col("http_status").is_in(skip))
-        check_identity(asked, rows)
-        yield from iter_bodies(self.query, rows.select(_NAMED), tail)
+        if self.mode.serves and (self._is_started or len(tail)):
+            yield from iter_replies(self.query, asked, tail, skip)
 
     def attempts(self, keys: Keys | None = None, columns: Sequence[str] = SMALL) -> pl.DataFrame:
         """Give all attempts of the keys (all keys by default) in order of time, without bodies."""

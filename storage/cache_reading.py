@@ -208,6 +208,27 @@ def iter_bodies(
         yield rows.select(columns)
 
 
+def iter_replies(
+    query: Callable[[Callable[[Connection], pl.DataFrame]], pl.DataFrame],
+    asked: pl.DataFrame,
+    tail: pl.DataFrame,
+    skip: Sequence[int],
+) -> Iterator[pl.DataFrame]:
+    """Yield whole rows of all replies to the asked keys, but those with an HTTP status in ``skip``.
+
+    Raises
+    ------
+    CacheError
+        If a reply came from another endpoint or model than the one asked.
+    """
+    names = ("key", "session", "seq", "identity", "model", "body_size")
+    rows = query(lambda connection: light_rows(connection, asked, tail, (*names, "http_status")))
+    kept = pl.col("body_size").is_not_null() & pl.col("http_status").is_not_null()
+    rows = rows.filter(kept & ~pl.col("http_status").is_in(skip))
+    check_identity(asked, rows)
+    yield from iter_bodies(query, rows.select(names), tail)
+
+
 def _chunks(picked: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Cut picked rows so that a chunk has at most `READ_ROWS` rows and, big single replies apart, `READ_BYTES`."""
     start = size = 0

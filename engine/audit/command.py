@@ -102,7 +102,7 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     _say_calls(console, found.calls, found.missing.height)
     if found.missing.is_empty():
         facts = run_facts(None, "", found.hits)
-        written = write_results(audit, found.table, cache, folder, facts, known, _warner(console))
+        written = write_results(audit, found.table, cache, folder, facts, known, _warner(console), found.stored)
         _show(written, folder, console)
         say_end(console, None, audit.plan, ())
         return PARTIAL if written is None else COMPLETE
@@ -213,7 +213,7 @@ def show_status(path: Path, cache_path: Path | None) -> int:
         console.print(part)
     console.print(progress_line(table, answered), highlight=False)
     for line in (*map(inert, cause_lines(table, cache, stored)), *session_lines(cache)):
-        console.print(line, highlight=False, markup=False)
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     return COMPLETE
 
 

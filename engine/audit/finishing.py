@@ -13,6 +13,7 @@ from molaudit.storage.errors import CacheError, StorageError
 
 from ..errors import InputError
 from .inputs import Audit
+from .stored_replies import StoredReplies
 from .unchanged import Written, seal, stored
 
 Warn = Callable[[str], None]
@@ -34,16 +35,18 @@ def write_results(
     facts: Mapping[str, Any],
     known: str | None,
     warn: Warn,
+    replies: StoredReplies | None = None,
 ) -> Written | None:
     """Score and write; None, with a word why, where nothing has been answered yet or the files cannot be written.
 
-    With ``known`` (see `unchanged.basis`) the results stand until something changes.
+    ``replies`` spares reading them where that was done. With ``known`` (see `unchanged.basis`) the results stand
+    until something changes.
     """
     from .results import write_audit
 
     read = stored(cache)
     try:
-        scores = write_audit(audit, table, cache, folder, facts)
+        scores = write_audit(audit, table, cache, folder, facts, replies)
         if known is not None:
             seal(folder, known, cache, read, table.height)
     except (InputError, StorageError) as error:

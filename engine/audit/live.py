@@ -21,9 +21,9 @@ from molaudit.storage.journal import Journal
 from ..environment import check_certificates
 from ..models.descriptors import fit_descriptors
 from ..models.dialects.registry import auth_headers, dialect
-from ..models.proxies import warnings
 from ..models.records import Call, Decoded, Endpoint, Response, Usage
 from ..models.transport import Transport
+from ..models.transport_proxies import warnings
 from ..plan import Plan
 from ..plan_estimate import DEFAULT_IN_FLIGHT
 from ..scheduling.attempts import AttemptRecord
@@ -114,8 +114,7 @@ def _over_tls(endpoints: Mapping[str, Endpoint]) -> bool:
 
 def warn_of_wires(settings: Settings, endpoints: Iterable[Endpoint], warn: Callable[[str], None]) -> None:
     """Say what a person should know before keys and prompts go out."""
-    silenced = [one.name for one in settings.endpoints if one.insecure]
-    for warning in warnings(endpoints, os.environ, silenced):
+    for warning in warnings(endpoints, os.environ, [one.name for one in settings.endpoints if one.insecure]):
         warn(warning)
 
 

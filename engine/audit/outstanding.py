@@ -12,7 +12,7 @@ from molaudit.storage.cache import Cache
 
 from .inputs import Audit
 from .pricing import spent_before
-from .stored_replies import read_replies
+from .stored_replies import StoredReplies, read_replies
 from .table import asked_of_cache, calls_of, plan_table
 
 if TYPE_CHECKING:
@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outstanding:
-    """The plan as a table, its number of calls, the keys that the cache answers, and the calls to be made."""
+    """The plan as a table, its number of calls, the replies that answer some, and the calls to be made."""
 
     table: pl.DataFrame
     calls: int
-    done: frozenset[str]
+    stored: StoredReplies
     missing: pl.DataFrame
+
+    @property
+    def done(self) -> frozenset[str]:
+        """The keys of the calls that need not be made."""
+        return self.stored.keys
 
     @property
     def hits(self) -> int:
@@ -43,9 +48,9 @@ def outstanding(audit: Audit, cache: Cache, warn: Callable[[str], None]) -> Outs
     stored = read_replies(table, cache)
     if stored.unreadable:
         warn(f"{stored.unreadable} stored replies are no answers by today's rules and are asked again")
-    done = stored.keys
     calls = calls_of(table)
-    return Outstanding(table, calls.height, done, calls.filter(~pl.col("key").is_in(list(done))))
+    missing = calls.filter(~pl.col("key").is_in(list(stored.keys)))
+    return Outstanding(table, calls.height, stored, missing)
 
 
 def task_of(audit: Audit, found: Outstanding, cache: Cache, session: str) -> Task:

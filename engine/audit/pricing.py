@@ -39,8 +39,8 @@ def spent_before(plan: Plan, cache: Cache, keys: pl.DataFrame) -> float:
     sent, and no reply came, or one that does not state its tokens.
     """
     attempts = cache.attempts(keys, _COUNTED)
-    refused = pl.col("http_status").fill_null(0) >= 400
-    no_work = refused | (pl.col("http_status").is_not_null() & pl.col("outcome").is_in(_FREE))
+    blocked = (pl.col("http_status") >= 400) & (pl.col("outcome") == Outcome.FILTERED.value)
+    no_work = pl.col("http_status").is_not_null() & (pl.col("outcome").is_in(_FREE) | blocked)
     unsaid = attempts.filter(pl.col("cost_usd").is_null() & pl.col("sent") & ~no_work)
     spent = float(attempts["cost_usd"].sum())
     if unsaid.is_empty():

@@ -40,7 +40,9 @@ def attempts_table(table: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
     ).sort("started_at", "key", "attempt")
 
 
-def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
+def score_audit(
+    audit: Audit, table: pl.DataFrame, cache: Cache, replies: StoredReplies | None = None
+) -> Scores:
     """Score what is stored by now; calls without a final answer are counted, never scored.
 
     Raises
@@ -48,7 +50,7 @@ def score_audit(audit: Audit, table: pl.DataFrame, cache: Cache) -> Scores:
     InputError
         Nothing has been answered yet.
     """
-    met = _met(table, cache)
+    met = _met(table, cache, replies)
     settings = audit.settings.scoring
     scored = None
     if audit.recall is not None:
@@ -72,9 +74,9 @@ def _study_tasks(audit: Audit, met: pl.DataFrame) -> tuple[dict[str, pl.DataFram
     return {file: pl.concat(parts, how="diagonal_relaxed") for file, parts in tables.items()}, tuple(notes)
 
 
-def _met(table: pl.DataFrame, cache: Cache) -> pl.DataFrame:
+def _met(table: pl.DataFrame, cache: Cache, replies: StoredReplies | None) -> pl.DataFrame:
     """The plan's rows with the answers that are stored, and how the others ended."""
-    stored = read_replies(table, cache)
+    stored = read_replies(table, cache) if replies is None else replies
     read = stored.answers
     if read.is_empty():
         raise InputError("no call of this audit has been answered yet; nothing can be scored")
@@ -101,7 +103,12 @@ def rehearse(audit: Audit, table: pl.DataFrame) -> None:
 
 
 def write_audit(
-    audit: Audit, table: pl.DataFrame, cache: Cache, folder: Path, run: Mapping[str, Any]
+    audit: Audit,
+    table: pl.DataFrame,
+    cache: Cache,
+    folder: Path,
+    run: Mapping[str, Any],
+    replies: StoredReplies | None = None,
 ) -> Scores:
     """Score and write all files of a run; ``run`` goes into ``run.json`` beside the settings.
 
@@ -115,7 +122,7 @@ def write_audit(
     """
     facts = {"run": dict(run), **_write_attempts(audit, table, cache, folder)}
     try:
-        scores = score_audit(audit, table, cache)
+        scores = score_audit(audit, table, cache, replies)
     except InputError:
         remove_scored(folder)
         results.write_json(facts, folder / "run.json")

@@ -21,7 +21,7 @@ QUOTA_TEXT = re.compile(
     r"credit balance is too low|insufficient (?:account |user |your )?(?:balance|credits?|funds|quota)"
     r"|balance (?:is |was )?(?:insufficient|not enough|too low|exhausted|negative|depleted)"
     r"|used all available credits|reached your specified api usage limits|credits are depleted"
-    r"|(?:out of|no) (?:prepaid )?credits|limit: 0(?![\d.]*\d)|per-day"
+    r"|(?:out of|no) (?:prepaid )?credits|limit:? 0(?![\d.]*\d)|per-day"
     r"|account\b.{0,60}\b(?:is|was|been) suspended|overdue|arrear|unpaid invoice"
     r"|(?:spend|spending) (?:limit|cap)|budget (?:has been |was |is )?(?:exceeded|exhausted|used up)|max_budget"
     r"|\u4f59\u989d|\u6b20\u8d39",

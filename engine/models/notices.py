@@ -18,7 +18,7 @@ _PRINTED = re.compile(
     rf"\s*(?:Error: )?(?:"
     rf"(?:api |http |server |upstream |provider )?error code:? {_STATUS}\b"
     rf"|\[?(?:error|apierror|http error|exception)\]?:? (?:http )?\(?(?:status )?(?P<plain>[45]\d\d)\)?"
-    rf"(?=[ \t]*(?:$|[-:{{]|[A-Z][A-Z_]{{4,}}|(?:Bad|Not|Request|Too|Internal|Service|Gateway)\b))"
+    rf"(?=[ \t]*(?:$|[-:{{]|(?-i:[A-Z][A-Z_]{{4,}})|(?:Bad|Not|Request|Too|Internal|Service|Gateway)\b))"
     rf"|(?:http/?[\d.]* ?)?(?P<phrase>400 Bad Request|401 Unauthorized|403 Forbidden|404 Not Found"
     rf"|408 Request Time-?out|429 Too Many Requests|500 Internal Server Error|502 Bad Gateway"
     rf"|503 Service (?:Temporarily )?Unavailable|504 Gateway Time-?out)"

@@ -59,6 +59,9 @@ RETRIED = frozenset(
     }
 )
 
+_FINAL_WHATEVER_IS_SAID = frozenset({Outcome.QUOTA, Outcome.FILTERED})
+"""Providers advise to retry by the status; these repeat themselves."""
+
 _SECRET = r"(?:sk|xai|gsk|rk|pk)-[\w*.-]{6,}|AIza[\w-]{10,}|(?:key|token)=[^\s&\"']{4,}|Bearer\s+[\w.*-]{6,}"
 SECRET = re.compile(_SECRET.encode())
 """Keys in the form of known providers: what one quotes back at us must not travel further."""
@@ -107,23 +110,7 @@ def classify(
     error = error_bodies.read(body)
     outcome, kind = _meaning(status, headers, error)
     wait = hints.retry_after(headers, body, now, resets=outcome is Outcome.THROTTLED)
-    retryable = outcome in RETRIED
-    if outcome is not Outcome.QUOTA:
-        advice = error.fields.get("availability")
-        should = headers.get("x-should-retry")
-        if should in {"true", "false"}:
-            retryable = should == "true"
-        elif isinstance(advice, dict) and isinstance(advice.get("retryable"), bool):
-            retryable = advice["retryable"]
     word = error.words[0] if error.words else None
-    message = error.message
-    if word and kind and word.lower() not in message.lower():
-        message = f"{word}: {message}" if message else word
-    fit = never_fits(message) if kind == TOO_LARGE else None
-    if fit is not None:
-        message = (
-            f"one request takes {fit[1]:,} of a limit of {fit[0]:,}: lower max_output_tokens ({message})"
-        )
     return Decoded(
         outcome=outcome,
         text=text,
@@ -132,10 +119,35 @@ def classify(
         returned_model=returned_model,
         provider=provider,
         reason=kind or cleaned(word) or f"http_{status}",
-        message=cleaned(message),
-        retryable=retryable,
+        message=cleaned(_told(error, word, kind)),
+        retryable=_retryable(outcome, kind, headers, error),
         retry_after_s=wait,
     )
+
+
+def _retryable(outcome: Outcome, kind: str | None, headers: Mapping[str, str], error: ErrorBody) -> bool:
+    """Whether to ask again: the server's word where it gives one, but for what repeats itself."""
+    if outcome not in _FINAL_WHATEVER_IS_SAID and kind != TOO_LARGE:
+        advice = error.fields.get("availability")
+        should = headers.get("x-should-retry")
+        if should in {"true", "false"}:
+            return should == "true"
+        if isinstance(advice, dict) and isinstance(advice.get("retryable"), bool):
+            return bool(advice["retryable"])
+    return outcome in RETRIED
+
+
+def _told(error: ErrorBody, word: str | None, kind: str | None) -> str:
+    """The provider's sentence, with its code before that of a rejection, and what can be done where we know it."""
+    message = error.message
+    if word and kind and word.lower() not in message.lower():
+        message = f"{word}: {message}" if message else word
+    fit = never_fits(message) if kind == TOO_LARGE else None
+    if fit is not None:
+        message = (
+            f"one request takes {fit[1]:,} of a limit of {fit[0]:,}: lower max_output_tokens ({message})"
+        )
+    return message
 
 
 def malformed(reason: str, text: str) -> Decoded:

@@ -21,9 +21,9 @@ from httpx_aiohttp import AiohttpTransport
 from yarl import URL
 
 from ..errors import SettingsError
-from .proxies import proxy_for
 from .records import Call, Endpoint, Outcome, Response, TransportFailure
-from .wire_errors import classify
+from .transport_errors import classify
+from .transport_proxies import proxy_for
 
 BODY_LIMIT = 32 * 1024 * 1024
 """Bytes. A reply of a language model has thousands; this much is a fault or an attack."""

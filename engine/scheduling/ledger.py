@@ -208,7 +208,7 @@ class Ledger:
             stops = self._breaker.fail(
                 job.call, decoded.outcome, status, decoded.reason, decoded.message, now
             )
-        for stop in widest(stops):
+        for stop in [one for one in widest(self._breaker.stopped.values()) if one in stops]:
             self._progress.notice("stopped", pool.name, f"{stop.scope} {stop.name}: {words}")
 
     def _say_away(self, pool: Pool, job: Job, why: str | None, patience_s: float) -> None:

@@ -69,8 +69,9 @@ class Verdict:
 
     @property
     def _refused(self) -> bool:
-        """Whether the request was turned away by its status, a blocked question among them: no tokens were made."""
-        return self.response is not None and self.response.status >= 400
+        """Whether a question was blocked as an error is: by its status, before any token was made."""
+        blocked = self.decoded.outcome in PAID_FOR
+        return blocked and self.response is not None and self.response.status >= 400
 
 
 def judge(call: Call, result: Response | TransportFailure, decode: Decode, policy: RetryPolicy) -> Verdict:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from molaudit.engine import settings
 from molaudit.engine.errors import SettingsError
 from molaudit.engine.models.dialects.registry import DIALECTS
+from molaudit.engine.settings_schema import EndpointSettings
 from molaudit.engine.settings_urls import is_loopback, normal_base_url
 
 CONTRACT = """
@@ -285,3 +286,53 @@ def test_loopback_is_known_from_the_host_alone() -> None:
     assert not any(
         map(is_loopback, ("http://127.0.0.1.evil.com", "https://localhost.com", "http://h/localhost"))
     )
+
+
+AZURE = "https://lab.openai.azure.com/openai/deployments/gpt?api-version=2024-10-21"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        AZURE,
+        "https://LAB.openai.azure.com:443/openai/deployments/gpt/chat/completions?api-version=2024-10-21",
+        "lab.openai.azure.com/openai/deployments/gpt/?api-version=2024-10-21",
+    ],
+)
+def test_azures_version_stays_behind_the_base_url(text: str) -> None:
+    assert normal_base_url(text, DIALECTS["openai-chat"]) == AZURE
+
+
+@pytest.mark.parametrize(
+    "query", ["key=abc", "api-version=1&key=abc", "api-version=", "api-version=a%20b", "x=1"]
+)
+def test_any_other_query_is_refused_and_not_repeated(query: str) -> None:
+    with pytest.raises(ValueError, match="api-version") as caught:
+        normal_base_url(f"https://h/v1?{query}", DIALECTS["openai-chat"])
+    assert "abc" not in str(caught.value)
+
+
+def azure(**changes: Any) -> EndpointSettings:
+    return EndpointSettings(**{"name": "azure", "base_url": AZURE, **changes})
+
+
+def test_the_version_is_part_of_the_identity_also_of_a_declared_one() -> None:
+    assert azure().record().identity == AZURE
+    assert azure(identity="mine").record().identity == "mine?api-version=2024-10-21"
+    plain = {"base_url": "https://h/v1"}
+    assert azure(**plain).record().identity == "https://h/v1"
+    assert azure(**plain, identity="mine").record().identity == "mine"
+
+
+def test_the_header_of_the_key_is_a_name_of_a_header() -> None:
+    assert azure(api_key_header="Api-Key").record().api_key_header == "api-key"
+    for wrong in ("api key", "api-key: abc", ""):
+        with pytest.raises(ValueError, match="api_key_header"):
+            azure(api_key_header=wrong)
+
+
+@pytest.mark.parametrize("name", ["proxy", "insecure"])
+def test_switches_of_an_endpoint_are_true_or_false(name: str) -> None:
+    assert getattr(azure(**{name: True}), name) is True
+    with pytest.raises(ValueError, match=name):
+        azure(**{name: "no"})

@@ -7,6 +7,7 @@ it contains decides: a broken-off text must not pass for an answer because a pro
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _STOP = """stop stop_sequence stop_token eos eos_token eos_found end_turn end end_of_turn complete completed finished
 done natural"""
@@ -52,6 +53,7 @@ def word_of(raw: object) -> str | None:
     return raw if isinstance(raw, str) and raw.strip() else None
 
 
+@lru_cache(maxsize=256)
 def normal(word: str | None) -> str:
     """A finish word in the common vocabulary: stop, length, content_filter, refusal, tool_calls, error or unknown."""
     if word is None:
@@ -65,6 +67,7 @@ def normal(word: str | None) -> str:
     return next((meant for pattern, meant in _WITHIN if pattern.search(plain)), "unknown")
 
 
+@lru_cache(maxsize=256)
 def is_new(word: str | None) -> bool:
     """Whether a word was given that nothing here knows: the text counts if it is whole, and is flagged."""
     return word is not None and normal(word) == "unknown" and word.strip().lower() not in _UNSAID.split()

@@ -10,10 +10,10 @@ from typing import Any
 from ..records import Decoded, Response, Usage
 from . import common, reading, streams, texts
 from .common import Body, Request, count, items, mapping, string
-from .reading import Reply
+from .reading import Broken, Reply
 
 _TICKS_PER_USD = 1e10
-_IN_CHOICE = ("message", "delta", "finish_reason", "logprobs", "error", "content_filter_results")
+_IN_CHOICE = ("finish_reason", "native_finish_reason", "logprobs", "error", "content_filter_results")
 
 
 def encode(request: Request) -> tuple[str, Body]:
@@ -33,12 +33,14 @@ def decode(response: Response, *, max_output_tokens: int, now: float | None = No
     return reading.decode(response, _reply, streams.chat, max_output_tokens, now)
 
 
-def _reply(body: Mapping[str, Any]) -> Reply | None:
+def _reply(body: Mapping[str, Any]) -> Reply | Broken | None:
     if "choices" not in body:
         return None
     choices = [one for one in items(body.get("choices")) if isinstance(one, dict)]
     wanted = streams.first_index(choices)
     choice: Mapping[str, Any] = next((one for one in choices if one.get("index") == wanted), {})
+    if "message" not in choice and choice.get("delta") and not choice.get("finish_reason"):
+        return Broken("stream_cut", "the body is one piece of a stream, without a finish reason")
     message = choice.get("message") or choice.get("delta")
     if not isinstance(message, dict):
         message = {"content": message if isinstance(message, str) else choice.get("text")}
@@ -49,7 +51,7 @@ def _reply(body: Mapping[str, Any]) -> Reply | None:
     )
     reply.usage, reply.total_tokens = _usage(mapping(body.get("usage")))
     _read_message(reply, message)
-    if reply.unread is None and not reply.text and not message.get("content"):
+    if not choice.keys() & {"message", "delta", "text"}:
         reply.unread = texts.unread_keys(
             "choices[0]", {k: v for k, v in choice.items() if k not in _IN_CHOICE}
         )
@@ -78,7 +80,10 @@ def _read_message(reply: Reply, message: Mapping[str, Any]) -> None:
         or common.joined(message.get("reasoning_details"), "reasoning.text")
     )
     reply.refusal = reply.refusal or string(message.get("refusal"))
-    if text is None and not reply.reasoning:
+    if text is None and not reply.reasoning and content:
+        parts = [part for part in items(content) if isinstance(part, dict)]
+        reply.unread = texts.unread_keys("choices[0].message.content", *parts, mapping(content))
+    elif text is None and "content" not in message:
         reply.unread = texts.unread_keys("choices[0].message", message)
 
 

@@ -97,6 +97,127 @@ def test_each_status_has_its_outcome(status: int, body: Any, outcome: Outcome, r
     assert verdict.retryable is (outcome in outcomes.RETRIED)
 
 
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, {"error": {"code": "data_inspection_failed", "message": "The input may hold something."}}),
+        (400, {"error": {"code": "1301", "message": "\u7cfb\u7edf"}}),
+        (403, {"code": "permission-denied", "error": "Content violates usage guidelines."}),
+        (403, {"object": "error", "type": "guardrail_violation", "message": "Input blocked."}),
+        (422, {"object": "error", "type": "moderation_error", "message": "Rejected."}),
+        (500, {"type": "error", "error": {"type": "api_error", "message": "input new_sensitive (1026)"}}),
+        (400, {"error": {"message": "The response was filtered due to our content management policy."}}),
+        (403, {"error": {"message": "Input was flagged by moderation."}}),
+        (200, {"base_resp": {"status_code": 1027, "status_msg": "output new_sensitive"}}),
+    ],
+)  # fmt: skip
+def test_a_block_is_final_under_any_status(status: int, body: Any) -> None:
+    for headers in ({}, {"x-should-retry": "true"}):
+        verdict = classify(status, body, headers)
+        assert (verdict.outcome, verdict.retryable) == (Outcome.FILTERED, False)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (503, "The moderation service is unavailable"),
+        (429, "Too many requests to the content filter"),
+        (500, "The content filter timed out"),
+        (400, "temperature is not allowed with safety settings"),
+        (403, "Your key has no access to this model"),
+    ],
+)
+def test_an_error_that_mentions_a_filter_is_no_block(status: int, message: str) -> None:
+    assert classify(status, {"error": {"message": message}}).outcome is not Outcome.FILTERED
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (429, {"error": {"message": "Budget exceeded for key k: spent 10.02", "type": "budget_exceeded"}}),
+        (400, {"error": {"message": "Budget has been exceeded! Current cost: 1.2, Max budget: 1"}}),
+        (429, {"error": {"code": "1113", "message": "\u4f59\u989d"}}),
+        (400, {"error": {"code": "Arrearage", "message": "Access denied."}}),
+        (403, {"error": {"code": "AccountOverdueError", "message": "Account is overdue."}}),
+        (412, {"error": {"message": "Account x is suspended: unpaid invoice"}}),
+        (403, {"code": 30001, "message": "Sorry, your account balance is insufficient"}),
+        (429, {"error": {"type": "exceeded_current_quota_error", "message": "Your account is not active"}}),
+        (403, {"error": {"code": "insufficient_user_quota", "message": "x"}}),
+        (
+            429,
+            {"error": {"message": "tokens per min (TPM): Limit 0, Used 0, Requested 5.", "type": "tokens"}},
+        ),
+        (200, {"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}),
+    ],
+)
+def test_spent_money_is_a_quota_whatever_it_is_called(status: int, body: Any) -> None:
+    verdict = classify(status, body)
+    assert (verdict.outcome, verdict.retryable) == (Outcome.QUOTA, False)
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"),
+    [(1002, Outcome.THROTTLED), (1004, Outcome.REJECTED), (1000, Outcome.FAILED), (1001, Outcome.TIMED_OUT)],
+)
+@pytest.mark.parametrize("name", list(DIALECTS))
+def test_a_code_of_base_resp_in_a_success_is_an_error(code: int, outcome: Outcome, name: str) -> None:
+    body = {"choices": None, "base_resp": {"status_code": code, "status_msg": "x"}}
+    verdict = dialect(name).decode(Response(200, {}, json.dumps(body).encode()), max_output_tokens=64)
+    assert (verdict.outcome, verdict.message) == (outcome, f"base_resp {code}: x" if code == 1004 else "x")
+
+
+def test_a_request_above_the_limit_per_minute_is_final_with_both_numbers() -> None:
+    text = "Request too large for m on tokens per minute (TPM): Limit 30,000, Requested 42000."
+    for status in (429, 413):
+        verdict = classify(status, {"error": {"message": text}}, {"x-should-retry": "true"})
+        assert (verdict.outcome, verdict.reason, verdict.retryable) == (Outcome.REJECTED, "too_large", False)
+        assert "42,000 of a limit of 30,000: lower max_output_tokens" in (verdict.message or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rate limit reached on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000.",
+        "Limit 3 / min. Requested later.",
+    ],
+)
+def test_a_limit_that_has_room_for_the_request_passes(text: str) -> None:
+    assert classify(429, {"error": {"message": text}}).outcome is Outcome.THROTTLED
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "outcome"),
+    [
+        (425, {}, Outcome.FAILED),
+        (424, {"error": "Generation failed", "error_type": "generation"}, Outcome.FAILED),
+        (498, {"error": {"type": "capacity_exceeded"}}, Outcome.OVERLOADED),
+        (499, {"error": {"status": "CANCELLED"}}, Outcome.FAILED),
+        (
+            400,
+            {"error": "The model has crashed without additional information. (Exit code: 6)"},
+            Outcome.FAILED,
+        ),
+        (500, {"error": "llama runner process has terminated: exit status 2"}, Outcome.FAILED),
+    ],
+)
+def test_passing_faults_are_retried_whatever_their_status(status: int, body: Any, outcome: Outcome) -> None:
+    verdict = classify(status, body)
+    assert (verdict.outcome, verdict.retryable) == (outcome, True)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "wait"),
+    [
+        (503, {"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}}, None),
+        (503, {"error": "Model org/m is currently loading", "estimated_time": 20.5}, 20.5),
+        (500, {"error": "llm server loading model"}, None),
+    ],
+)
+def test_a_server_that_loads_its_model_says_so(status: int, body: Any, wait: float | None) -> None:
+    verdict = classify(status, body)
+    assert (verdict.outcome, verdict.reason, verdict.retry_after_s) == (Outcome.OVERLOADED, "loading", wait)
+
+
 def test_the_server_decides_whether_to_retry_except_for_a_quota() -> None:
     no = {"x-should-retry": "false"}
     assert not classify(500, {}, no).retryable

@@ -88,6 +88,24 @@ async def test_a_refused_connection_was_certainly_not_billed():
     assert result == TransportFailure(Outcome.UNREACHABLE, "connection_refused", False)
 
 
+async def test_what_cannot_be_reached_is_named_with_its_address():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+        async with Transport(4) as transport:
+            wire = transport.open(endpoint(f"{url}?api-version=1"), auth_headers)
+            result = await transport.send(wire, "/ok", b"{}", 5.0)
+    assert result.message == f"cannot connect to {url} (connection refused)"
+
+
+@pytest.mark.parametrize(("path", "least"), [("/huge", 400_000_000), ("/bomb", 2_000_001)])
+async def test_a_reply_over_the_limit_is_told_with_its_size_and_is_final(path, least):
+    result = await ask(path)
+    assert (result.reason, result.retryable) == ("body_too_large", False)
+    assert result.size >= least
+    assert f"{result.size:,} bytes or more, above the limit of 2,000,000" in result.message
+
+
 async def test_an_unknown_host_was_certainly_not_billed():
     async with Transport(4) as transport:
         wire = transport.open(endpoint("http://no-such-host.invalid/v1"), auth_headers)
