@@ -41,7 +41,9 @@ def say_end(console: Console, summary: RunSummary | None, plan: Plan, again: Seq
         console.print("0 calls made")
         return
     console.print(f"{summary.attempts} calls made in {summary.elapsed_s:.1f} s", highlight=False)
-    for told in stopped_lines(summary, plan):
+    for stopped in summary.stopped:
+        words = stopped.message or stopped.reason or stopped.outcome
+        told = f"stopped: {stopped.scope} {stopped.name}: {words}{_key_hint(stopped, plan)}"
         console.print(Text(inert(told), style="red"), soft_wrap=True)
     for pool, why in summary.parked.items():
         console.print(Text(inert(f"parked: {pool}: {why}"), style="red"), soft_wrap=True)
@@ -49,33 +51,6 @@ def say_end(console: Console, summary: RunSummary | None, plan: Plan, again: Seq
         console.print(Text(inert(trace.strip().splitlines()[-1]), style="red"), soft_wrap=True)
     if summary.exit_code:
         say_how_to_go_on(console, _WHY.get(summary.ended, "partial"), again)
-
-
-def stopped_lines(summary: RunSummary, plan: Plan) -> list[str]:
-    """What was given up and why, each sentence of a provider once, of the widest parts of the plan that it stopped.
-
-    One wrong name of a model stops a cell, an effort and the model.
-    """
-    said: dict[str, list[Stopped]] = {}
-    for stopped in summary.stopped:
-        words = stopped.message or stopped.reason or stopped.outcome.value
-        said.setdefault(f"{words}{_key_hint(stopped, plan)}", []).append(stopped)
-    lines = []
-    for words, all_of_them in said.items():
-        widest = [one for one in all_of_them if not any(_within(one, other) for other in all_of_them)]
-        names = ", ".join(f"{one.scope} {one.name}" for one in widest)
-        lines.append(f"stopped: {names}: {words}")
-    return lines
-
-
-def _within(one: Stopped, other: Stopped) -> bool:
-    """Whether ``other`` is wider and holds ``one``; names go from the model to the effort."""
-    if other is one or (other.scope, other.name) == (one.scope, one.name):
-        return False
-    ours, theirs = one.name.split(" / "), other.name.split(" / ")
-    if other.scope == "model":
-        return one.scope != "model" and ours[0] == theirs[0]
-    return other.scope == "effort" and one.scope == "cell" and ours[0] == theirs[0] and ours[-1] == theirs[-1]
 
 
 def say_how_to_go_on(console: Console, why: str, again: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from ..plan import BYTES_PER_TOKEN
 from ..plan_estimate import Estimate, ModelEstimate
 from ..terminal import inert
 from .table import asked_of_cache
-from .waiting import last_outcomes
+from .waiting import WAITING, living, waiting_keys
 
 _ROOM_FOR_ALL = 80
 """Columns of a terminal that a plan's table needs; in a narrower one its numbers would be cut."""
@@ -132,7 +132,12 @@ def outcome_view(table: pl.DataFrame, cache: Cache, width: int) -> tuple[list[Re
     """How many calls of each model and effort are answered, how the others last ended; and the answered in all."""
     asked = asked_of_cache(table)
     usable = cache.lookup(asked).select("key", final=pl.col("outcome"))
-    met = table.join(usable, on="key", how="left").join(last_outcomes(cache, asked), on="key", how="left")
+    alive = living(cache)
+    attempts = cache.attempts(asked).sort("started_at")
+    last = attempts.group_by("key").agg(last=pl.col("outcome").last())
+    waits = pl.col("key").is_in(waiting_keys(attempts, alive))
+    last = last.with_columns(last=pl.when(waits).then(pl.lit(WAITING)).otherwise("last"))
+    met = table.join(usable, on="key", how="left").join(last, on="key", how="left")
     state = pl.coalesce("final", "last", pl.lit("not asked"))
     place = [pl.col(name).cast(pl.String) for name in ("model", "effort")]
     counts = met.group_by(*place, state=state).len().sort("model", "effort", "state")

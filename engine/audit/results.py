@@ -21,7 +21,7 @@ from ..studies.retrieval import score_frames
 from ..studies.settings import ScoreSettings
 from .inputs import Audit
 from .table import asked_of_cache
-from .waiting import WAITING, last_outcomes
+from .waiting import living, waiting_keys
 
 ANSWER_SCHEMA: dict[str, pl.DataType] = {
     "key": pl.String(),
@@ -180,9 +180,12 @@ def _last_outcomes(table: pl.DataFrame, cache: Cache, read: pl.DataFrame) -> pl.
     missing = table.join(read.select("key"), on="key", how="anti")
     if missing.is_empty():
         return pl.DataFrame(schema={"key": pl.String, "lost": pl.String})
-    last = last_outcomes(cache, asked_of_cache(missing))
+    alive = living(cache)
+    attempts = cache.attempts(asked_of_cache(missing)).sort("started_at")
+    last = attempts.group_by("key", maintain_order=True).agg(lost=pl.col("outcome").last())
     # A call that waits for its next attempt has not been asked to the end, whatever became of the one before.
-    return last.select("key", lost=pl.col("last").replace(WAITING, "not_asked"))
+    waits = pl.col("key").is_in(waiting_keys(attempts, alive))
+    return last.select("key", lost=pl.when(waits).then(pl.lit("not_asked")).otherwise("lost"))
 
 
 def _mixtures(met: pl.DataFrame) -> list[str]:

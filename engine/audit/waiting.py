@@ -1,4 +1,4 @@
-"""How calls without an answer stand: given up, or waiting for their next attempt in a run that is still alive."""
+"""Calls that a living run will ask again: their last attempt came to nothing, and is not their end."""
 
 from __future__ import annotations
 
@@ -16,24 +16,31 @@ _REPEATED = [
     for outcome, action in ACTIONS.items()
     if action in (Action.RETRY, Action.REPEAT_ONCE, Action.WAIT_AT_GATE)
 ]
+_COSTS_NO_ATTEMPT = ["throttled", "quota"]
 _MOST = RetryPolicy().max_attempts
 
 
-def last_outcomes(cache: Cache, asked: pl.DataFrame) -> pl.DataFrame:
-    """How the last attempt of each key ended, and `WAITING` where a living run will make another.
+def living(cache: Cache) -> list[str]:
+    """The sessions that make calls now. Ask before the attempts are read: one that ends meanwhile has then at worst
+    a call too many waiting."""
+    return [one.name for one in sessions(cache.place.journal) if one.state == "live"]
 
-    Returns
-    -------
-    ``key`` and ``last``, a row for each key that has been attempted.
+
+def waiting_keys(attempts: pl.DataFrame, alive: list[str]) -> list[str]:
+    """The keys whose last attempt is one of a living session, which will make another.
+
+    Parameters
+    ----------
+    attempts
+        In order of time, with ``key, session, outcome``.
+    alive
+        What `living` said before they were read.
     """
-    # Before the attempts are read: a run that ends meanwhile has at worst a call too many waiting.
-    living = [one.name for one in sessions(cache.place.journal) if one.state == "live"]
-    attempts = cache.attempts(asked).sort("started_at")
-    last = attempts.group_by("key", maintain_order=True).agg(
-        last=pl.col("outcome").last(),
-        session=pl.col("session").last(),
-        # What reached no model costs no attempt, so only these use up the patience of the run.
-        failures=(~pl.col("outcome").is_in(["throttled", "quota"]) & pl.col("session").is_in(living)).sum(),
+    if not alive:
+        return []
+    counted = ~pl.col("outcome").is_in(_COSTS_NO_ATTEMPT) & pl.col("session").is_in(alive)
+    last = attempts.group_by("key").agg(
+        pl.col("outcome").last(), pl.col("session").last(), failures=counted.sum()
     )
-    waits = pl.col("session").is_in(living) & pl.col("last").is_in(_REPEATED) & (pl.col("failures") < _MOST)
-    return last.select("key", last=pl.when(waits).then(pl.lit(WAITING)).otherwise("last"))
+    waits = pl.col("session").is_in(alive) & pl.col("outcome").is_in(_REPEATED)
+    return last.filter(waits & (pl.col("failures") < _MOST))["key"].to_list()
