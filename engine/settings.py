@@ -53,7 +53,8 @@ def load(path: str | Path) -> Settings:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise SettingsError(f"{path}: cannot be read ({error.strerror})") from error
+        hint = "; molaudit init writes a first one" if isinstance(error, FileNotFoundError) else ""
+        raise SettingsError(f"{path}: cannot be read ({error.strerror}){hint}") from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path}: is not UTF-8 (byte {error.start})") from error
     return parse(read_toml(text, path), path)
@@ -64,7 +65,8 @@ def read_toml(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path}: is not TOML: {error}") from error
+        hint = "; text stands in double quotes" if str(error).startswith("Invalid value") else ""
+        raise SettingsError(f"{path}: is not TOML: {error}{hint}") from error
 
 
 def parse(data: Mapping[str, Any], path: Path) -> Settings:

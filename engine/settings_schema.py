@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from .models.dialects.registry import DIALECTS
 from .models.records import Endpoint
+from .nearest import did_you_mean
 from .settings_urls import normal_base_url
 
 DEFAULT_MAX_OUTPUT_TOKENS = 4096
@@ -206,7 +207,7 @@ class Settings(_Section):
     def _consistent(self) -> Settings:
         for section in ("endpoint", "model", "benchmark"):
             if not getattr(self, section + "s"):
-                raise ValueError(f"needs at least one [[{section}]]")
+                raise ValueError(f"needs at least one [[{section}]]; molaudit init writes a first file")
         _unique("endpoint", "name", [one.name for one in self.endpoints])
         _unique("model", "name", [one.name for one in self.models])
         _unique("benchmark", "name", [one.name for one in self.benchmarks])
@@ -215,6 +216,7 @@ class Settings(_Section):
             if model.endpoint not in names:
                 raise ValueError(
                     f"model {model.name!r}: endpoint = {model.endpoint!r}; allowed: {', '.join(names)}"
+                    f"{did_you_mean(model.endpoint, names)}"
                 )
         self._shared_limits()
         allowed = {"connect", "default", *self.run.efforts}

@@ -25,7 +25,8 @@ from ..settings import Settings
 from .consent import charge, refuse_unless_free
 from .ending import run_facts
 from .finishing import fold
-from .inputs import Audit, default_cache, load
+from .inputs import Audit, default_cache
+from .named import load_named
 from .outstanding import Outstanding, outstanding, task_of
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _carry_out(request: Request, stops: Callable[[], int]) -> tuple[Scores, RunS
     if request.out is not None:
         prepare_folder(request.out)
     try:
-        audit = load(path, settings)
+        audit = load_named(path, settings)
         cache = Cache(request.cache or default_cache(path), notify=request.notify)
         found = outstanding(audit, cache, request.notify)
         summary, facts = None, run_facts(None, "", found.hits)
@@ -164,7 +165,7 @@ def planned(
     from .table import asked_of_cache, plan_table
 
     path, settings = settings_of(audit)
-    loaded = load(path, settings)
+    loaded = load_named(path, settings)
     cache = Cache(cache_path or default_cache(path), notify=notify)
     table = plan_table(loaded.plan)
     done = frozenset(cache.lookup(asked_of_cache(table))["key"].to_list())

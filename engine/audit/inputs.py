@@ -12,6 +12,7 @@ from molaudit.storage import imports
 
 from .. import settings as settings_file
 from ..errors import SettingsError
+from ..nearest import did_you_mean
 from ..plan import BenchmarkItems, Item, Plan
 from ..prompts_zero_shot import zero_shot
 from ..settings import BenchmarkSettings, Settings
@@ -56,6 +57,7 @@ def load(path: Path, settings: Settings | None = None) -> Audit:
         if condition not in CONDITIONS:
             raise SettingsError(
                 f"{path}: run.conditions: found {condition!r}; allowed: {', '.join(CONDITIONS)}"
+                f"{did_you_mean(condition, CONDITIONS)}"
             )
     items: dict[str, BenchmarkItems] = {}
     labels: list[pl.DataFrame] = []
@@ -76,6 +78,7 @@ def _embedded(one: BenchmarkSettings, path: Path) -> tuple[pl.DataFrame, str, st
     if one.use not in embedded.names():
         raise SettingsError(
             f"{path}: benchmark {one.name!r}: use: found {one.use!r}; allowed: {', '.join(embedded.names())}"
+            f"{did_you_mean(one.use or '', embedded.names())}"
         )
     known = embedded.embedded(one.use)
     unit = one.unit or known.unit
