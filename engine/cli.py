@@ -6,15 +6,18 @@ import argparse
 import errno
 import gc
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
 from io import TextIOWrapper
+from typing import NoReturn
 
 from .audit.interruptions import interruptible
 from .environment import check as check_environment
 from .inert import inert
+from .nearest import did_you_mean
 
 COMMANDS = {
     "score": "audit answers that already exist: verdicts, cells, pairs",
@@ -117,7 +120,7 @@ def _stand_in_for_closed_streams() -> None:
 
 
 def _parser(argv: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="molaudit",
         description="Did the model predict this molecular property, or recite the published number?",
     )
@@ -125,11 +128,40 @@ def _parser(argv: list[str]) -> argparse.Namespace:
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, line in COMMANDS.items():
         sub = subparsers.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
+        sub.given = argv
         if name in argv:
             module = import_module(f".commands.{name}", __package__)
             module.configure(sub)
             sub.set_defaults(run=module.run)
-    return parser.parse_args(argv)
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        said: _Parser = subparsers.choices[args.command]
+        said.error(f"unrecognized arguments: {' '.join(unknown)}{said.near_option(unknown)}")
+    return args
+
+
+class _Parser(argparse.ArgumentParser):
+    """Names the allowed word that is nearest to a wrong one."""
+
+    given: Sequence[str] = ()
+
+    def error(self, message: str) -> NoReturn:
+        found = _CHOICE.search(message)
+        if found is not None:
+            message += did_you_mean(found[1], re.findall(r"'?([\w-]+)'?(?:, |$)", found[2]))
+        elif "arguments are required" in message:
+            message += self.near_option([one for one in self.given if one.startswith("--")])
+        super().error(message)
+
+    def near_option(self, unknown: Sequence[str]) -> str:
+        """The option that the first of these which is none may be."""
+        known = self._option_string_actions
+        names = (one.partition("=")[0] for one in unknown if one.startswith("--"))
+        wrong = next((one for one in names if not any(option.startswith(one) for option in known)), None)
+        return "" if wrong is None else did_you_mean(wrong, known)
+
+
+_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)$")
 
 
 def _is_ours(error: Exception) -> bool:

@@ -6,7 +6,6 @@ Nothing heavy is imported unless a variable asks for what only the library itsel
 from __future__ import annotations
 
 import os
-import ssl
 from collections.abc import MutableMapping
 
 from .errors import SettingsError
@@ -57,6 +56,8 @@ def check_certificates(environ: MutableMapping[str, str] = os.environ) -> None:
             )
     place = environ.get("SSL_CERT_FILE", "")
     if place:
+        import ssl
+
         try:
             ssl.create_default_context(cafile=place)
         except (ssl.SSLError, OSError) as error:

@@ -42,6 +42,7 @@ __all__ = [
     "api_key",
     "load",
     "parse",
+    "read_toml",
 ]
 
 
@@ -55,14 +56,22 @@ def load(path: str | Path) -> Settings:
     """
     path = Path(path)
     try:
-        data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise SettingsError(f"{path}: cannot be read ({error.strerror})") from error
+        hint = "; molaudit init writes a first one" if isinstance(error, FileNotFoundError) else ""
+        raise SettingsError(f"{path}: cannot be read ({error.strerror}){hint}") from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path}: is not UTF-8 (byte {error.start})") from error
+    return parse(read_toml(text, path), path)
+
+
+def read_toml(text: str, path: Path) -> dict[str, Any]:
+    """The contents of an audit file; ``path`` is for messages."""
+    try:
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path}: is not TOML: {error}") from error
-    return parse(data, path)
+        hint = "; text stands in double quotes" if str(error).startswith("Invalid value") else ""
+        raise SettingsError(f"{path}: is not TOML: {error}{hint}") from error
 
 
 def parse(data: Mapping[str, Any], path: Path) -> Settings:

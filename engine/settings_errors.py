@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from .errors import SettingsError
+from .nearest import did_you_mean
 
 _KEY = re.compile(r"\b(?:sk|xai|gsk|rk|pk|hf|nvapi)[-_][A-Za-z0-9_-]{8,}|\bAIza[\w-]{16,}", re.ASCII)
 _SHOWN = 60
+
+_SHAPES = ("tuple_type", "model_type", "model_attributes_type")
+"""A section as a table where there may be several, or the other way round."""
 
 _RULES = {
     "missing": "is missing",
@@ -113,16 +117,21 @@ def _line(
     if kind == "extra_forbidden":
         top = len(where) == 1
         allowed = list(sections) if top or owner is None else list(_keys(owner, where))
-        return f"{place(_named(where[:-1], data)) + ': ' if where[:-1] else ''}{_unknown(str(where[-1]), allowed)}"
+        homes = {name: _keys(model, ()) for name, model in sections.items() if model is not None}
+        inside = f"{place(_named(where[:-1], data))}: " if where[:-1] else ""
+        return inside + _unknown(str(where[-1]), allowed, homes)
     if kind == "missing":
         return f"{shown} is missing"
     if kind == "value_error":
         rule = str(context["error"])
     elif kind == "literal_error":
         rule = f"allowed: {context['expected']}"
+        rule += did_you_mean(str(fault["input"]), re.findall(r"'([^']+)'", str(context["expected"])))
     elif kind in {"greater_than", "greater_than_equal", "less_than", "less_than_equal"}:
         sign, limit = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}, next(iter(context.items()))
         rule = f"must be {sign[limit[0]]} {limit[1]}"
+    elif len(where) == 1 and kind in _SHAPES:
+        return f"{shown} {_RULES[kind]}: write it under {_heading(shown)}"
     else:
         rule = _RULES.get(kind) or str(fault["msg"])
     found = fault["input"]
@@ -132,12 +141,20 @@ def _line(
     return f"{shown} = {text if len(text) <= _SHOWN else text[:_SHOWN] + '...'}: {rule}"
 
 
-def _unknown(key: str, allowed: list[str]) -> str:
+def _unknown(
+    key: str, allowed: list[str], elsewhere: Mapping[str, Iterable[str]] = MappingProxyType({})
+) -> str:
     text = f"unknown key {key!r}; allowed: {', '.join(sorted(allowed))}"
-    close = difflib.get_close_matches(key, allowed, 1, 0.6)
     if "key" in key.lower() and "api_key_env" in allowed:
-        close = ["api_key_env"]
-    return text + (f" (did you mean {close[0]!r}?)" if close else "")
+        return f"{text} (did you mean 'api_key_env'?)"
+    home = next((name for name, keys in elsewhere.items() if key in keys), None)
+    if home is not None:
+        return f"{text} ({key} belongs into {_heading(home)})"
+    return text + did_you_mean(key, allowed)
+
+
+def _heading(section: str) -> str:
+    return "[run]" if section == "run" else f"[[{section}]]"
 
 
 def _keys(owner: type[BaseModel], where: tuple[str | int, ...]) -> Iterable[str]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from .errors import SettingsError
 from .models.dialects.registry import DIALECTS
 from .models.records import Endpoint
+from .nearest import did_you_mean
 from .settings_arms import Arm, ArmSettings, consistent_arms, whole_arms
 from .settings_tasks import TaskSettings
 from .settings_types import Count, Json, Number, Section, Text
@@ -246,9 +247,11 @@ class Settings(Section):
     def _consistent(self) -> Settings:
         for section in ("endpoint", "model"):
             if not getattr(self, section + "s"):
-                raise ValueError(f"needs at least one [[{section}]]")
+                raise ValueError(f"needs at least one [[{section}]]; molaudit init writes a first file")
         if not self.benchmarks and not self.tasks:
-            raise ValueError("needs at least one [[benchmark]] or [[task]]")
+            raise ValueError(
+                "needs at least one [[benchmark]] or [[task]]; molaudit init writes a first file"
+            )
         if self.stated_arms and not self.benchmarks:
             raise ValueError(
                 "has an [[arm]], which asks about benchmarks, so it needs at least one [[benchmark]]"
@@ -262,6 +265,7 @@ class Settings(Section):
             if model.endpoint not in names:
                 raise ValueError(
                     f"model {model.name!r}: endpoint = {model.endpoint!r}; allowed: {', '.join(names)}"
+                    f"{did_you_mean(model.endpoint, names)}"
                 )
         self._shared_limits()
         consistent_arms(self.stated_arms, self.models, self.benchmarks)

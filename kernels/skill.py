@@ -200,7 +200,7 @@ def _reaching(
         stop - first,
         _STEP_OPERATIONS * cell[1].size,
     )
-    return found.sum(axis=0, dtype=np.int64)
+    return np.array([found[:, 0].sum(), found[:, 1].sum()], dtype=np.int64)
 
 
 @kernel()

@@ -38,6 +38,12 @@ import molaudit
 frame = pl.DataFrame()
 assert_type(molaudit.score(frame, "labels.csv", protocol="blinding", seed=1), molaudit.Scores)
 assert_type(molaudit.score(["a.csv", Path("b.csv")], frame.lazy(), several_values=["bp"]).cells, pl.DataFrame)
+assert_type(molaudit.run("audit.toml", yes=True), molaudit.AuditScores)
+assert_type(molaudit.plan({"run": {}}).models, pl.DataFrame)
+
+
+async def ask() -> molaudit.AuditScores:
+    return await molaudit.arun(Path("audit.toml"), notify=print)
 """
 
 

@@ -21,7 +21,9 @@ def test_every_command_is_in_the_readme(name: str) -> None:
     assert any(re.search(rf"`(?:molaudit )?{name}\b", row) for row in rows)
 
 
-@pytest.mark.parametrize("name", sorted(set(molaudit.__all__) - {"Scores"}))
+@pytest.mark.parametrize(
+    "name", [name for name in molaudit.__all__ if not isinstance(getattr(molaudit, name), type)]
+)
 def test_every_public_function_is_in_the_readme(name: str) -> None:
     assert f"molaudit.{name}(" in README
 

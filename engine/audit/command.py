@@ -22,13 +22,14 @@ from ..compiling import compiled_ahead
 from ..errors import InputError
 from ..output import prepare_folder
 from ..plan_estimate import estimate
-from ..terminal import inert, show_scores
+from ..terminal import counted, inert, show_scores
 from .consent import charge, confirmed
 from .ending import run_facts, say_end, say_how_to_go_on
 from .finishing import Warn, fold, write_results
-from .inputs import Audit, default_cache, default_out, load
+from .inputs import Audit, default_cache, default_out
 from .interruptions import interrupt_on_signals, interruptible
 from .lasting import lasting_console
+from .named import load_named
 from .outstanding import Outstanding, outstanding, task_of
 from .overview import cause_lines, outcome_view, plan_view, progress_line, session_lines
 from .scorer_process import WORTH_UP_TO, ScorerProcess
@@ -97,12 +98,14 @@ def _run(path: Path, options: RunOptions, console: Console) -> int:
     before = standing(folder, known, cache)
     if before is not None:
         return _show_standing(before, folder, console)
-    audit = load(path, settings)
+    audit = load_named(path, settings)
     found = outstanding(audit, cache, _warner(console))
     _say_calls(console, found.calls, found.missing.height)
     if found.missing.is_empty():
         facts = run_facts(None, "", found.hits)
-        written = write_results(audit, found.table, cache, folder, facts, known, _warner(console), found.stored)
+        written = write_results(
+            audit, found.table, cache, folder, facts, known, _warner(console), found.stored
+        )
         _show(written, folder, console)
         say_end(console, None, audit.plan, ())
         return PARTIAL if written is None else COMPLETE
@@ -240,7 +243,7 @@ def report_audit(path: Path, out: Path | None, cache_path: Path | None) -> int:
 
 
 def _open(path: Path, cache_path: Path | None, console: Console) -> tuple[Audit, pl.DataFrame, Cache]:
-    audit = load(path)
+    audit = load_named(path)
     return audit, plan_table(audit.plan), _cache(path, cache_path, console)
 
 
@@ -256,7 +259,7 @@ def _key_names(audit: Audit) -> list[str]:
 def _show(written: Written | None, folder: Path, console: Console) -> None:
     if written is not None:
         show_scores(console, written.cells, written.notes)
-        what = f"{written.cells.height} cells" if written.cells.width else "results"
+        what = counted(written.cells.height, "cell") if written.cells.width else "results"
         console.print(f"{what} written to {folder}", highlight=False, markup=False)
 
 

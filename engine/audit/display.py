@@ -66,6 +66,15 @@ def display_for(console: Console, total: Mapping[str, int], hits: int) -> Displa
     return Display(watch, announce, notify, Progress(_Counted(notify)))
 
 
+def quiet_display(notify: Callable[[str], None]) -> Display:
+    """What a program is told: the notices of a run, as `display_for` shows them, and no picture."""
+
+    async def watch(_progress: Progress) -> None:
+        return
+
+    return Display(watch, lambda _times: None, notify, Progress(_Counted(notify)))
+
+
 class _Counted:
     """Show the first notices of a kind and then every tenth: 5,000 timeouts are one line, not 5,000.
 

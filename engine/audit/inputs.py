@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from .. import settings as settings_file
 from ..errors import SettingsError
+from ..nearest import did_you_mean
 from ..plan import Block, Plan
 from ..plan_models import Wanted, resolve
 from ..settings import Settings, TaskSettings
@@ -90,6 +91,7 @@ def open_task(one: TaskSettings, settings: Settings, path: Path) -> Opened:
     if task is None:
         raise SettingsError(
             f"{path}: task {one.called()!r}: kind: found {one.kind!r}; allowed: {', '.join(TASKS.names())}"
+            f"{did_you_mean(one.kind, TASKS.names())}"
         )
     try:
         options = task.options.model_validate(dict(one.model_extra or {}))

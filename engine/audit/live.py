@@ -42,6 +42,7 @@ from .redaction import Redactor
 FOLD_EVERY_S = 180.0
 BEAT_EVERY_S = 30.0
 WAITING_AFTER_S = 0.05
+STOP_LOOK_S = 0.1
 
 _OPEN_AHEAD_FROM = 1000
 """Connections. Fewer are opened in no time when they are needed, and need not stand idle at a server before it has
@@ -67,14 +68,16 @@ def _nothing(*_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What is done beside the calls; both must return at once.
+    """What is done beside the calls; all must return at once.
 
     ``waiting`` is called once if the first reply takes its time: the processor is idle then. ``made`` is called
-    when every attempt is in the closed journal, while the connections are still to be closed.
+    when every attempt is in the closed journal, while the connections are still to be closed. ``stops``, from any
+    thread, says how often the run has been asked to stop: it stands in for the signals of a process of its own.
     """
 
     waiting: Callable[[], None] = _nothing
     made: Callable[[RunSummary], None] = _nothing
+    stops: Callable[[], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +150,8 @@ async def _run(
         async with anyio.create_task_group() as tasks:
             if threading.current_thread() is threading.main_thread():
                 tasks.start_soon(stop_on_signals, stop, display.announce)
+            if beside.stops is not None:
+                tasks.start_soon(_stop_when_asked, stop, beside.stops)
             tasks.start_soon(_beat, journal, display.notify)
             tasks.start_soon(_fold_now_and_then, task.cache, journal, display.notify)
             tasks.start_soon(display.watch, display.progress)
@@ -281,6 +286,14 @@ def _connections_ahead(task: Task, limits: Mapping[str, PoolLimits]) -> list[tup
         if len(endpoints) == 1 and needed + 1 >= _OPEN_AHEAD_FROM and not paced:
             found.append((endpoints[0], needed))
     return found
+
+
+async def _stop_when_asked(stop: StopRequest, stops: Callable[[], int]) -> None:
+    """Hear another thread, which must not touch what belongs to the event loop."""
+    while True:
+        while stop.times < stops():
+            stop.request()
+        await anyio.sleep(STOP_LOOK_S)
 
 
 async def _beat(journal: Journal, notify: Callable[[str], None]) -> None:

@@ -41,10 +41,15 @@ class Outstanding:
 
 def outstanding(audit: Audit, cache: Cache, warn: Callable[[str], None]) -> Outstanding:
     """Fold what earlier sessions left, and look the plan up."""
-    table = plan_table(audit.plan)
     lost = cache.fold().lost
     if lost:
         warn(f"{lost} stored attempts could not be read and count as never made")
+    return looked_up(audit, cache, warn)
+
+
+def looked_up(audit: Audit, cache: Cache, warn: Callable[[str], None]) -> Outstanding:
+    """Look the plan up; nothing is written."""
+    table = plan_table(audit.plan)
     stored = read_replies(table, cache)
     if stored.unreadable:
         warn(f"{stored.unreadable} stored replies are no answers by today's rules and are asked again")

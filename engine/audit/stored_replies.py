@@ -17,7 +17,7 @@ from molaudit.storage.cache import Cache
 from ..models.dialects.registry import dialect
 from ..models.records import Outcome, Response
 from .table import asked_of_cache
-from .waiting import WAITING, living_sessions, waiting
+from .waiting import WAITING, living, waiting_keys
 
 ANSWER_SCHEMA: dict[str, pl.DataType] = {
     "key": pl.String(),
@@ -88,15 +88,15 @@ def last_outcomes(cache: Cache, asked: pl.DataFrame, stored: StoredReplies) -> p
 
     By the reply where there is one, else as it is stored; `waiting.WAITING` where a living run will attempt it again.
     """
-    living = living_sessions(cache)
+    alive = living(cache)
     attempts = cache.attempts(asked).sort("started_at", maintain_order=True)
     last = attempts.join(stored.answers, on="key", how="anti").unique("key", keep="last", maintain_order=True)
     last = last.join(stored.others, on="key", how="left", maintain_order="left")
-    last = last.join(waiting(attempts, living), on="key", how="left", maintain_order="left")
+    waits = pl.col("key").is_in(waiting_keys(attempts, alive))
     by_reply = pl.when(pl.col("outcome").is_in(USABLE)).then("lost").otherwise("outcome")
     return last.select(
         "key",
-        pl.when("waits").then(pl.lit(WAITING)).otherwise(by_reply).alias("lost"),
+        pl.when(waits).then(pl.lit(WAITING)).otherwise(by_reply).alias("lost"),
         *("http_status", "reason", "message"),
     )
 

@@ -1,8 +1,6 @@
-"""How calls without an answer stand: given up, or waiting for their next attempt in a run that is still alive."""
+"""Calls that a living run will ask again: their last attempt came to nothing, and is not their end."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import polars as pl
 
@@ -18,34 +16,31 @@ _REPEATED = [
     for outcome, action in ACTIONS.items()
     if action in (Action.RETRY, Action.REPEAT_ONCE, Action.WAIT_AT_GATE)
 ]
+_COSTS_NO_ATTEMPT = ["throttled", "quota"]
 _MOST = RetryPolicy().max_attempts
 
 
-def waiting(attempts: pl.DataFrame, living: Sequence[str]) -> pl.DataFrame:
-    """Which calls a living run will attempt again.
+def living(cache: Cache) -> list[str]:
+    """The sessions that make calls now. Ask before the attempts are read: one that ends meanwhile has then at worst
+    a call too many waiting."""
+    return [one.name for one in sessions(cache.place.journal) if one.state == "live"]
+
+
+def waiting_keys(attempts: pl.DataFrame, alive: list[str]) -> list[str]:
+    """The keys whose last attempt is one of a living session, which will make another.
 
     Parameters
     ----------
     attempts
-        Stored attempts, in the order in which they were made.
-    living
-        The sessions of living runs, looked up before the attempts: a run that ends meanwhile has at worst a call too
-        many waiting.
-
-    Returns
-    -------
-    ``key`` and ``waits``, a row for each key that has been attempted.
+        In order of time, with ``key, session, outcome``.
+    alive
+        What `living` said before they were read.
     """
-    last = attempts.group_by("key", maintain_order=True).agg(
-        last=pl.col("outcome").last(),
-        session=pl.col("session").last(),
-        # What reached no model costs no attempt, so only these use up the patience of the run.
-        failures=(~pl.col("outcome").is_in(["throttled", "quota"]) & pl.col("session").is_in(living)).sum(),
+    if not alive:
+        return []
+    counted = ~pl.col("outcome").is_in(_COSTS_NO_ATTEMPT) & pl.col("session").is_in(alive)
+    last = attempts.group_by("key").agg(
+        pl.col("outcome").last(), pl.col("session").last(), failures=counted.sum()
     )
-    waits = pl.col("session").is_in(living) & pl.col("last").is_in(_REPEATED) & (pl.col("failures") < _MOST)
-    return last.select("key", waits=waits)
-
-
-def living_sessions(cache: Cache) -> list[str]:
-    """The sessions that runs are writing now."""
-    return [one.name for one in sessions(cache.place.journal) if one.state == "live"]
+    waits = pl.col("session").is_in(alive) & pl.col("outcome").is_in(_REPEATED)
+    return last.filter(waits & (pl.col("failures") < _MOST))["key"].to_list()

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from molaudit.engine.errors import SettingsError
+from molaudit.engine.nearest import did_you_mean
 
 from .dialects.common import merged
 from .dialects.registry import DIALECTS
@@ -129,7 +130,8 @@ class Entry:
                 f"the table knows none for it here, so allowed: {known} ({MINIMUM} sends nothing and is shown as "
                 f"{AS_SERVED!r}); or give its JSON: efforts.{label} = {{ ... }}"
             )
-        return f"allowed: {', '.join(names)} (or give its JSON: efforts.{label} = {{ ... }})"
+        near = did_you_mean(label, names)
+        return f"allowed: {', '.join(names)}{near}, or give its JSON: efforts.{label} = {{ ... }}"
 
 
 def lookup(model: str, dialect: str, base_url: str) -> Entry:

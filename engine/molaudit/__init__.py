@@ -5,21 +5,36 @@
 >>> scores.cells  # doctest: +SKIP
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from molaudit.engine.api import Scores as Scores
     from molaudit.engine.api import score as score
+    from molaudit.engine.audit_api import AuditPlan as AuditPlan
+    from molaudit.engine.audit_api import AuditScores as AuditScores
+    from molaudit.engine.audit_api import arun as arun
+    from molaudit.engine.audit_api import plan as plan
+    from molaudit.engine.audit_api import run as run
 
-__all__ = ["Scores", "score"]
+_HOMES = {
+    "AuditPlan": "audit_api",
+    "AuditScores": "audit_api",
+    "Scores": "api",
+    "arun": "audit_api",
+    "plan": "audit_api",
+    "run": "audit_api",
+    "score": "api",
+}
+"""Public name to the module of the engine that has it."""
+
+__all__ = ["AuditPlan", "AuditScores", "Scores", "arun", "plan", "run", "score"]
 
 
 def __getattr__(name: str) -> Any:
     # Loading on first use keeps `molaudit --help` and `import molaudit` free of polars, numba and RDKit.
-    if name in __all__:
-        from molaudit.engine import api
-
-        return getattr(api, name)
+    if name in _HOMES:
+        return getattr(import_module(f"molaudit.engine.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'molaudit' has no attribute {name!r}")
 
 

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Generic, TypeVar, cast
 
 from ..errors import SettingsError
+from ..nearest import did_you_mean
 
 T = TypeVar("T")
 
@@ -70,7 +71,8 @@ class Registry(Generic[T]):
         """
         member = self.find(name)
         if member is None:
-            raise SettingsError(f"unknown {self._what} {name!r}; allowed: {', '.join(self.names())}")
+            near = did_you_mean(name, self.names())
+            raise SettingsError(f"unknown {self._what} {name!r}; allowed: {', '.join(self.names())}{near}")
         return member
 
     def _load(self, file: str) -> T:

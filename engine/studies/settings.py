@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, get_args
 
 from ..errors import SettingsError
+from ..nearest import did_you_mean
 
 Protocol = Literal["recall", "blinding"]
 Figures = Literal["stripped", "written"]
@@ -102,8 +102,7 @@ class ScoreSettings:
         names = [one.name for one in fields(cls)]
         for key in given:
             if key not in names:
-                close = difflib.get_close_matches(key, names, 1, 0.6)
-                near = f" (did you mean {close[0]!r}?)" if close else ""
+                near = did_you_mean(key, names)
                 raise SettingsError(f"unknown key {key!r}; allowed: {', '.join(names)}{near}")
         return cls(**{**defaults, **given})
 

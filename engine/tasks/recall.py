@@ -20,6 +20,7 @@ from ..benchmarks import BENCHMARKS
 from ..conditions import CONDITIONS, Condition, Item, Prompts, Subject
 from ..errors import SettingsError
 from ..models.records import Messages
+from ..nearest import did_you_mean
 from ..plan import Block
 from ..plan_models import Asked
 from ..plan_samples import sample
@@ -140,6 +141,7 @@ class Recall:
             where = f"arm {arm.name!r}: condition" if self._settings.stated_arms else "run.conditions"
             raise SettingsError(
                 f"{self._path}: {where}: found {arm.condition!r}; allowed: {', '.join(CONDITIONS.names())}"
+                f"{did_you_mean(arm.condition, CONDITIONS.names())}"
             )
         return found
 
@@ -167,6 +169,7 @@ def _embedded(one: BenchmarkSettings, path: Path) -> tuple[pl.DataFrame, str, st
     if known is None:
         raise SettingsError(
             f"{path}: benchmark {one.name!r}: use: found {one.use!r}; allowed: {', '.join(BENCHMARKS.names())}"
+            f"{did_you_mean(str(one.use), BENCHMARKS.names())}"
         )
     unit = one.unit or known.unit
     frame = known.labels().with_columns(
