@@ -55,6 +55,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="Benjamini-Hochberg over both rungs of all cells (default), or over cells",
     )
     parser.add_argument(
+        "--approximate",
+        choices=["count", "leave-out"],
+        default="count",
+        help='what becomes of "about 3.14" and "3.18 ± 0.05": they count (default), or are left out as uncertain',
+    )
+    parser.add_argument(
+        "--decimal-comma", action="store_true", help='replies write decimal commas: "3,18" is 3.18'
+    )
+    parser.add_argument(
         "--source-unit",
         type=named_value,
         action="append",
@@ -104,6 +113,8 @@ def run(args: argparse.Namespace) -> int:
         answer_figures=args.answer_figures,
         match=args.match,
         correction=args.correction,
+        approximate=args.approximate,
+        decimal_comma=args.decimal_comma,
         source_units=dict(args.source_unit),
         several_values=args.several_values,
         alpha=args.alpha,

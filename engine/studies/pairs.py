@@ -98,7 +98,7 @@ def pair(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -
     notes: list[str] = []
     values = label_values(labels, settings.figures)
     answers = _with_benchmark(answers, values, notes)
-    joined = _join(read_answers(answers, values, settings.figures), values, notes)
+    joined = _join(read_answers(answers, values, settings, notes), values, notes)
     if settings.several_values:
         joined = choose_values(joined, values, settings, notes)
     return Pairs(_with_cell(_mark(joined, settings)), values, tuple(notes))

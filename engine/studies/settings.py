@@ -15,6 +15,7 @@ Samples = Literal["first", "pool"]
 AnswerFigures = Literal["padded", "required"]
 Match = Literal["nested", "prefix"]
 Correction = Literal["rung", "cell"]
+Approximate = Literal["count", "leave-out"]
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "protocol": get_args(Protocol),
@@ -23,6 +24,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "answer_figures": get_args(AnswerFigures),
     "match": get_args(Match),
     "correction": get_args(Correction),
+    "approximate": get_args(Approximate),
 }
 
 
@@ -42,6 +44,7 @@ def _is_between_0_and_1(value: object) -> bool:
 class ScoreSettings:
     """Settings of one scoring.
 
+    ``approximate`` says what becomes of "about 3.14" and "3.18 ± 0.05", ``decimal_comma`` whether "3,18" is 3.18.
     ``samples=None`` is the protocol's own convention: the first answer of a molecule for ``recall``, all
     samples pooled for ``blinding``. ``source_units`` maps a benchmark to the unit its labels were converted
     from. ``several_values`` names the benchmarks that publish several values of a molecule.
@@ -53,6 +56,8 @@ class ScoreSettings:
     answer_figures: AnswerFigures = "padded"
     match: Match = "nested"
     correction: Correction = "rung"
+    approximate: Approximate = "count"
+    decimal_comma: bool = False
     alpha: float = 0.05
     seed: int = 0
     repeats: int = 10_000
@@ -65,6 +70,8 @@ class ScoreSettings:
             value = getattr(self, name)
             if value not in allowed and not (name == "samples" and value is None):
                 raise SettingsError(f"{name}: found {value!r}; allowed: {', '.join(allowed)}")
+        if not isinstance(self.decimal_comma, bool):
+            raise SettingsError(f"decimal_comma: found {self.decimal_comma!r}; allowed: True, False")
         if not _is_between_0_and_1(self.alpha):
             raise SettingsError(f"alpha: found {self.alpha!r}; allowed: a number between 0 and 1")
         for name in ("repeats", "resamples"):
