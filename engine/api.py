@@ -13,7 +13,16 @@ from molaudit.storage import imports
 
 from . import compiling
 from .studies.retrieval import Scored, score_frames
-from .studies.settings import AnswerFigures, Correction, Figures, Match, Protocol, Samples, ScoreSettings
+from .studies.settings import (
+    AnswerFigures,
+    Approximate,
+    Correction,
+    Figures,
+    Match,
+    Protocol,
+    Samples,
+    ScoreSettings,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,6 +116,8 @@ def score(
     answer_figures: AnswerFigures = "padded",
     match: Match = "nested",
     correction: Correction = "rung",
+    approximate: Approximate = "count",
+    decimal_comma: bool = False,
     alpha: float = 0.05,
     seed: int = 0,
     repeats: int = 10_000,
@@ -139,6 +150,11 @@ def score(
         Compare values rounded to 1, 2 and 3 figures each (``nested``), or the ``prefix`` of the three figures.
     correction
         Benjamini-Hochberg over both rungs of all cells (``rung``), or over cells (``cell``).
+    approximate
+        Whether "about 3.14", "~ -4.1" and "3.18 ± 0.05" ``count`` (flagged ``approximate``) or are left out as
+        uncertain (``leave-out``).
+    decimal_comma
+        Whether the replies write decimal commas: "3,18" is then 3.18. Otherwise it is ambiguous and left out.
     alpha
         False discovery rate.
     seed
@@ -174,6 +190,8 @@ def score(
         answer_figures=answer_figures,
         match=match,
         correction=correction,
+        approximate=approximate,
+        decimal_comma=decimal_comma,
         alpha=alpha,
         seed=seed,
         repeats=repeats,

@@ -19,8 +19,11 @@ EM_DASH = "\u2014"
 
 EN_DASH = "\u2013"
 
-MINUS_LIKE = "\u2212\u2013\u2010\u2011\u2012\ufe63\uff0d\u207b\u208b\u2796\u02d7\u00af\u02c9\u203e\uffe3\u2500\u2501\u2574\u2578"
-"""What models write for a minus: dashes, super- and subscript and modifier minus, macrons and overlines, box lines."""
+MINUS_LIKE = (
+    "\u2212\u2013\u2010\u2011\u2012\ufe63\uff0d\u207b\u208b\u2796"
+    "\u02d7\u00af\u02c9\u203e\uffe3\u2500\u2501\u2574\u2578"
+)
+"""What models write for a minus: dashes, raised, lowered and modifier minus, macrons and overlines, box lines."""
 
 _STROKES = frozenset(
     "\u00ad\u00ac\uffe2\u2017\u2043\u2052\u2053\u2213\u2216\u2238\u2242\u2296\u229d\u229f\u2310\u2319\u23af\u2504\u2505\u2508\u2509"

@@ -188,7 +188,7 @@ def property_of(label: str) -> str | None:
 
 
 def is_of_another(normal: str, quantity: Quantity) -> bool:
-    """Whether a number in parentheses is the value of a neighbour: "the close analogue 7-methylpteridine (-0.854)"."""
+    """Whether a number in parentheses is a neighbour's: "the close analogue 7-methylpteridine (-0.854)"."""
     before = normal[max(0, quantity.start - 90) : quantity.start]
     if not before.endswith("(") or normal[quantity.end : quantity.end + 1] not in (")", "", ";", ","):
         return False

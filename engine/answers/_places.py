@@ -125,7 +125,7 @@ _ANSWER = re.compile(
     re.I,
 )
 
-# labelled predictions: a label and a number, "**Predicted logP value: 1.39**", on a line or in a sentence of their own
+# labelled predictions: a label and a number, "Predicted logP value: 1.39", on a line or in a sentence of their own
 _PREDICTED = (
     r"(?:predict(?:ed|ion|ions)?|estimat(?:ed|e)|vorhersage|prédiction|predicción|previsão|预测|予測)\b"
     r"[^\n\d:=≈~→|]{0,60}?(?:\([^()\n]{0,40}\))?)\s{0,3}"
@@ -184,7 +184,7 @@ _REVISION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of the text behind a marker: its sentence, and where the reply goes on; ``marker`` is where it began."""
+    """A stretch behind a marker (which begins at ``marker``): its sentence, and where the reply goes on."""
 
     start: int
     end: int

@@ -15,7 +15,8 @@ _REFUSAL = re.compile(
     re.I,
 )
 
-# A decline in the first person, of the very thing that was asked. "I can't be exact" and "can't give an exact value" are none.
+# A decline in the first person, of the very thing that was asked. "I can't be exact" and "can't give an exact value"
+# are none.
 _DECLINE = re.compile(
     r"\b(?:I|we)(?:'m| am| are|'d| would| will|'ll| must| have to)?\s(?:[a-z]{1,12}\s){0,3}?"
     r"(?:can(?:not|'t|\snot)|could(?:n't|\snot)|won't|will\snot|(?:not|n't)\s(?:going|able|willing"

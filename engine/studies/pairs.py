@@ -107,7 +107,7 @@ def pair(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -
             f"{_file_of(labels)}: {labels.height - values.height} labels are no finite numbers; left out"
         )
     answers = _with_arm(_with_benchmark(answers, values, notes))
-    met = meet(read_answers(answers, values, settings.figures), values, notes)
+    met = meet(read_answers(answers, values, settings, notes), values, notes)
     joined = met.frame
     if settings.several_values:
         joined = choose_values(joined, met.labels, settings, notes)

@@ -16,6 +16,7 @@ Samples = Literal["first", "pool"]
 AnswerFigures = Literal["padded", "required"]
 Match = Literal["nested", "prefix"]
 Correction = Literal["rung", "cell"]
+Approximate = Literal["count", "leave-out"]
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "protocol": get_args(Protocol),
@@ -24,6 +25,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "answer_figures": get_args(AnswerFigures),
     "match": get_args(Match),
     "correction": get_args(Correction),
+    "approximate": get_args(Approximate),
 }
 
 
@@ -51,6 +53,7 @@ class Help:
 class ScoreSettings:
     """Settings of one scoring: the section ``[score]`` of audit.toml, and the options of ``molaudit score``.
 
+    ``approximate`` says what becomes of "about 3.14" and "3.18 ± 0.05", ``decimal_comma`` whether "3,18" is 3.18.
     ``samples=None`` is the protocol's own convention: the first answer of a molecule for ``recall``, all
     samples pooled for ``blinding``. ``source_units`` maps a benchmark to the unit its labels were converted
     from. ``several_values`` names the benchmarks that publish several values of a molecule.
@@ -77,6 +80,11 @@ class ScoreSettings:
     correction: Annotated[
         Correction, Help("Benjamini-Hochberg over both rungs of all cells, or over cells")
     ] = "rung"
+    approximate: Annotated[
+        Approximate,
+        Help('"about 3.14" and "3.18 ± 0.05": they count, or are left out as uncertain'),
+    ] = "count"
+    decimal_comma: Annotated[bool, Help('replies and labels write decimal commas: "3,18" is 3.18')] = False
     alpha: Annotated[float, Help("false discovery rate")] = 0.05
     seed: Annotated[int, Help("seed of all resampling; in audit.toml that of the run")] = 0
     repeats: Annotated[int, Help("halves of the mode floor")] = 10_000
@@ -111,6 +119,8 @@ class ScoreSettings:
             value = getattr(self, name)
             if value not in allowed and not (name == "samples" and value is None):
                 raise SettingsError(f"{name}: found {value!r}; allowed: {', '.join(allowed)}")
+        if not isinstance(self.decimal_comma, bool):
+            raise SettingsError(f"decimal_comma: found {self.decimal_comma!r}; allowed: True, False")
         if not _is_between_0_and_1(self.alpha):
             raise SettingsError(f"alpha: found {self.alpha!r}; allowed: a number between 0 and 1")
         for name in ("repeats", "resamples"):

@@ -431,3 +431,26 @@ def test_settings_of_a_wrong_kind_are_refused_by_the_api(name: str, value: Any) 
 def test_seed_beyond_the_kernels_is_refused_by_the_api() -> None:
     with pytest.raises(SettingsError, match=r"seed: found 10+; allowed: a whole number from 0 to 2\^63 - 1"):
         molaudit.score(pl.DataFrame(), pl.DataFrame(), seed=10**30)
+
+
+def test_approximate_answers_count_unless_they_are_to_be_left_out() -> None:
+    labels = pl.DataFrame({"molecule": ["a", "b", "c"], "label": ["-3.18", "1.25", "2.34"]})
+    answers = pl.DataFrame(
+        {"model": "m", "molecule": ["a", "b", "c"], "answer": ["about -3.18", "1.25 ± 0.2", "2.34"]}
+    )
+    counted = molaudit.score(answers, labels)
+    assert counted.cells["n_usable"].item() == 3
+    assert ["approximate" in flags.split("; ") for flags in counted.pairs["flags"]] == [True, True, False]
+    left_out = molaudit.score(answers, labels, approximate="leave-out")
+    assert left_out.cells.select("n_usable", "left_out_uncertain").row(0) == (1, 2)
+
+
+def test_a_decimal_comma_is_read_where_it_is_declared_and_named_where_it_is_not() -> None:
+    labels = pl.DataFrame({"molecule": ["a", "b"], "label": ["-3.18", "1.25"]})
+    answers = pl.DataFrame({"model": "m", "molecule": ["a", "b"], "answer": ["Antwort: -3,18", "1.25"]})
+    plain = molaudit.score(answers, labels)
+    assert plain.cells.select("n_usable", "left_out_ambiguous").row(0) == (1, 1)
+    assert any("--decimal-comma" in note and "'-3,18'" in note for note in plain.notes)
+    declared = molaudit.score(answers, labels, decimal_comma=True)
+    assert declared.cells.select("n_usable", "m3").row(0) == (2, 2)
+    assert not any("--decimal-comma" in note for note in declared.notes)

@@ -25,6 +25,8 @@ CHANGED: dict[str, Any] = {
     "answer_figures": "required",
     "match": "prefix",
     "correction": "cell",
+    "approximate": "leave-out",
+    "decimal_comma": True,
     "alpha": 0.01,
     "seed": 3,
     "repeats": 5,
