@@ -120,16 +120,13 @@ def _decided(asked: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
         *_ID, id_row="label_row", id_smiles="smiles", id_structure="structure", several="several"
     )
     asked = asked.join(of_id, on=_ID, how="left", maintain_order="left")
-    # A molecule that goes by its SMILES has no id of its own.
-    asked = asked.with_columns(
-        pl.when(pl.col("molecule").eq_missing(pl.col("smiles")))
-        .then(None)
-        .otherwise("id_row")
-        .alias("id_row")
-    )
     alike = (pl.col("smiles") == pl.col("id_smiles")) & ~pl.col("several")
-    needed = pl.col("id_row").is_null() | (pl.col("smiles").is_not_null() & ~alike.fill_null(False))
+    unnamed = pl.col("molecule").eq_missing(pl.col("smiles"))
+    needed = unnamed | pl.col("id_row").is_null() | (pl.col("smiles").is_not_null() & ~alike.fill_null(False))
     asked = asked.hstack([_structures(asked, needed)])
+    # A molecule that goes by its SMILES has no id of its own; text that is no SMILES is one, whatever its column.
+    known = unnamed & pl.col("structure").is_not_null()
+    asked = asked.with_columns(pl.when(~known).then("id_row").alias("id_row"))
     structured = labels.drop_nulls("structure")
     for name, keys in (("both_row", [*_ID, "structure"]), ("structure_row", _STRUCTURE)):
         rows = structured.unique(keys, keep="first", maintain_order=True)
@@ -151,11 +148,12 @@ def _decided(asked: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
 
 def _how(alike: pl.Expr) -> pl.Expr:
     by_structure = pl.col("structure_row").is_not_null()
-    compared = pl.col("structure").is_not_null() & pl.col("id_structure").is_not_null()
+    read = pl.col("id_structure").is_not_null()
+    compared = pl.col("structure").is_not_null() & read
     return (
         pl.when(pl.col("id_row").is_null())
         .then(pl.when(by_structure).then(pl.lit("by_structure")).otherwise(pl.lit("unmatched")))
-        .when(alike | pl.col("both_row").is_not_null() | pl.col("compatible"))
+        .when((alike & read) | pl.col("both_row").is_not_null() | pl.col("compatible"))
         .then(pl.lit("by_both"))
         .when(compared)
         .then(pl.lit("disagreed"))

@@ -203,6 +203,18 @@ class TestTables:
         assert joined(found) == {"by_structure": 2}
         assert counts(found) == (2, 2, 1, 1)
 
+    def test_text_that_is_no_structure_still_meets_its_like(self) -> None:
+        labels = table("smiles,label", "F[Xx](F)F,1.23", "C,2.34")
+        found = score(answers("smiles,answer", "F[Xx](F)F,1.23", "C,2.34"), labels)
+        assert joined(found) == {"by_id": 1, "by_structure": 1}
+
+    def test_a_column_called_id_is_no_molecule_beside_structures(self, tmp_path: Path) -> None:
+        (tmp_path / "lab.csv").write_text("id,smiles,label\n1,CCO,1.23\n2,CCCO,2.34\n3,CCCCO,3.45\n")
+        (tmp_path / "ans.csv").write_text("model,id,smiles,answer\nm,1,CCCCO,3.45\n")
+        found = score(tmp_path / "ans.csv", tmp_path / "lab.csv")
+        assert compared(found) == [("CCCCO", "3.45", None)]
+        assert f"{tmp_path / 'ans.csv'}: ignored column id." in found.notes
+
     def test_columns_of_tdc_are_known(self) -> None:
         labels = pl.DataFrame({"Drug_ID": ["a", "b"], "Drug": ["CCO", "C"], "Y": ["1.23", "2.34"]})
         found = score(answers("Drug,answer", "OCC,1.23", "C,2.34"), labels)
