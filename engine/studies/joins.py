@@ -148,11 +148,12 @@ def _decided(asked: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
 
 def _how(alike: pl.Expr) -> pl.Expr:
     by_structure = pl.col("structure_row").is_not_null()
-    compared = pl.col("structure").is_not_null() & pl.col("id_structure").is_not_null()
+    read = pl.col("id_structure").is_not_null()
+    compared = pl.col("structure").is_not_null() & read
     return (
         pl.when(pl.col("id_row").is_null())
         .then(pl.when(by_structure).then(pl.lit("by_structure")).otherwise(pl.lit("unmatched")))
-        .when(alike | pl.col("both_row").is_not_null() | pl.col("compatible"))
+        .when((alike & read) | pl.col("both_row").is_not_null() | pl.col("compatible"))
         .then(pl.lit("by_both"))
         .when(compared)
         .then(pl.lit("disagreed"))
