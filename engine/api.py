@@ -210,8 +210,11 @@ def score_with(answers: Source, labels: Source, chosen: ScoreSettings) -> Scores
     TableError, InputError
         As of `score`.
     """
-    read_answers = imports.load_answers(answers) if _is_path(answers) else imports.answers_from_frame(answers)
-    read_labels = imports.load_labels(labels) if _is_path(labels) else imports.labels_from_frame(labels)
+    comma = chosen.decimal_comma
+    load_answers = imports.load_answers if _is_path(answers) else imports.answers_from_frame
+    load_labels = imports.load_labels if _is_path(labels) else imports.labels_from_frame
+    read_answers = load_answers(answers, decimal_comma=comma)
+    read_labels = load_labels(labels, decimal_comma=comma)
     compiling.prepare()
     scored = score_frames(read_answers.frame, read_labels.frame, chosen)
     return Scores(

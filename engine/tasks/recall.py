@@ -106,7 +106,11 @@ class Recall:
         return score_frames(answers, self.labels, settings)
 
     def _load(self, one: BenchmarkSettings) -> _Loaded:
-        frame, prop, unit = _embedded(one, self._path) if one.use else _table(one, self._notes)
+        frame, prop, unit = (
+            _embedded(one, self._path)
+            if one.use
+            else _table(one, self._notes, decimal_comma=self._settings.scoring.decimal_comma)
+        )
         asked = frame.filter(~pl.col("conflict")).unique("molecule", keep="first", maintain_order=True)
         return _Loaded(one, prop, unit, frame, asked.select("molecule", "smiles"))
 
@@ -178,9 +182,9 @@ def _embedded(one: BenchmarkSettings, path: Path) -> tuple[pl.DataFrame, str, st
     return imports.labels_from_frame(frame).frame, one.property or known.property, unit
 
 
-def _table(one: BenchmarkSettings, notes: list[str]) -> tuple[pl.DataFrame, str, str]:
+def _table(one: BenchmarkSettings, notes: list[str], *, decimal_comma: bool) -> tuple[pl.DataFrame, str, str]:
     assert one.file is not None
-    loaded = imports.load_labels(one.file)
+    loaded = imports.load_labels(one.file, decimal_comma=decimal_comma)
     notes += loaded.notes
     frame = loaded.frame
     names = frame["benchmark"].unique(maintain_order=True).to_list()
