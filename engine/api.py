@@ -211,10 +211,14 @@ def score_with(answers: Source, labels: Source, chosen: ScoreSettings) -> Scores
         As of `score`.
     """
     comma = chosen.decimal_comma
-    load_answers = imports.load_answers if _is_path(answers) else imports.answers_from_frame
-    load_labels = imports.load_labels if _is_path(labels) else imports.labels_from_frame
-    read_answers = load_answers(answers, decimal_comma=comma)
-    read_labels = load_labels(labels, decimal_comma=comma)
+    if _is_path(answers):
+        read_answers = imports.load_answers(answers, decimal_comma=comma)
+    else:
+        read_answers = imports.answers_from_frame(answers, decimal_comma=comma)
+    if _is_path(labels):
+        read_labels = imports.load_labels(labels, decimal_comma=comma)
+    else:
+        read_labels = imports.labels_from_frame(labels, decimal_comma=comma)
     compiling.prepare()
     scored = score_frames(read_answers.frame, read_labels.frame, chosen)
     return Scores(

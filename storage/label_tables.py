@@ -148,14 +148,17 @@ def _checked(
 def _with_points(
     frame: pl.DataFrame, source: str, notes: list[str], left_out: dict[str, int], decimal_comma: bool
 ) -> pl.DataFrame:
-    """Turn decimal commas into points where that was asked for, and say where it should be."""
-    if decimal_comma:
+    """Turn decimal commas into points where that was asked for, and say where it should be.
+
+    A table whose labels have no comma at all is one that writes points: the option may be for the replies alone.
+    """
+    if decimal_comma and frame["label"].str.contains(",", literal=True).any():
         pointed = pl.col("label").str.contains(".", literal=True)
         frame = drop(frame, pointed, "label has a point under --decimal-comma", source, notes, left_out)
         one = pl.col("label").str.replace(",", ".", literal=True)
         return frame.with_columns(one.alias("label"))
     commas = frame.filter(pl.col("label").str.contains(DECIMAL_COMMA))
-    if commas.height:
+    if commas.height and not decimal_comma:
         notes.append(
             f"{source}, column 'label', {rows_named(commas['row'].to_list())}: {commas['label'][0]!r} has a comma; "
             "if it is a decimal comma, say --decimal-comma."

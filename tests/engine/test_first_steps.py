@@ -67,7 +67,7 @@ def test_an_audit_that_is_there_is_not_written_over(tmp_path: Path, capsys: Capt
         (["--local", "ftp://h"], "--local is no http or https URL; give one like https://api.openai.com/v1"),
         (
             ["--local", "http://h/v1?key=x"],
-            "--local holds a query or fragment; keys belong into an environment",
+            "--local holds a query or fragment; allowed: ?api-version=... alone; keys belong into an environment",
         ),
         (["--model", "a\nb"], "--model: found 'a\\nb'; allowed: printable text"),
         (["--model", "sk-test-SECRET123"], "--model holds what looks like a secret key"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from molaudit.engine.answers.numbers import parse_number
 from molaudit.engine.answers.reasoning import split_reasoning
-from molaudit.engine.models.dialects.common import Reply, settle
+from molaudit.engine.models.dialects.reading import Reply, settle
 from molaudit.engine.models.records import Outcome
 
 SPELLINGS = {
