@@ -193,8 +193,13 @@ def show_plan(path: Path, cache_path: Path | None) -> int:
     console = Console()
     audit, table, cache = _open(path, cache_path, console)
     cached = cache.lookup(asked_of_cache(table))["key"].to_list()
-    for shown in plan_view(estimate(audit.plan), table, frozenset(cached), console.width):
+    expected = estimate(audit.plan)
+    for shown in plan_view(expected, table, frozenset(cached), console.width):
         console.print(shown)
+    missing = table.filter(~pl.col("key").is_in(cached))
+    now = charge(expected, missing, audit.settings.run.budget_usd)
+    what = "nothing (0 calls)" if missing.is_empty() else "nothing" if now.is_free else str(now)
+    console.print(Text(f"A run now costs {what}."))
     return COMPLETE
 
 
@@ -260,4 +265,4 @@ def _warner(console: Console) -> Warn:
 
 
 def _warn(console: Console, text: str) -> None:
-    console.print(Text(inert(text), style="yellow"), soft_wrap=True)
+    console.print(Text(inert(text), style="yellow"), soft_wrap=not console.is_terminal)
