@@ -34,7 +34,7 @@ from .outstanding import Outstanding, outstanding, task_of
 from .overview import cause_lines, outcome_view, plan_view, progress_line, session_lines
 from .scorer_process import WORTH_UP_TO, ScorerProcess
 from .stored_replies import read_replies
-from .table import plan_table
+from .table import calls_of, plan_table
 from .unchanged import Standing, Written, basis, read_written, standing
 
 if TYPE_CHECKING:
@@ -201,8 +201,13 @@ def show_plan(path: Path, cache_path: Path | None) -> int:
     console = Console()
     audit, table, cache = _open(path, cache_path, console)
     cached = read_replies(table, cache).keys
-    for shown in plan_view(estimate(audit.plan), table, cached, console.width):
+    expected = estimate(audit.plan)
+    for shown in plan_view(expected, table, cached, console.width):
         console.print(shown)
+    missing = calls_of(table).filter(~pl.col("key").is_in(list(cached)))
+    now = charge(expected, missing, audit.settings.run.budget_usd)
+    what = "nothing (0 calls)" if missing.is_empty() else "nothing" if now.is_free else str(now)
+    console.print(Text(f"A run now costs {what}."))
     return COMPLETE
 
 
@@ -268,4 +273,4 @@ def _warner(console: Console) -> Warn:
 
 
 def _warn(console: Console, text: str) -> None:
-    console.print(Text(inert(text), style="yellow"), soft_wrap=True)
+    console.print(Text(inert(text), style="yellow"), soft_wrap=not console.is_terminal)

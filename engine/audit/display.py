@@ -34,7 +34,8 @@ def display_for(console: Console, total: Mapping[str, int], hits: int) -> Displa
     """
 
     def notify(text: str) -> None:
-        console.print(Text(inert(text), style="yellow"), soft_wrap=True)
+        # A file gets whole lines, a terminal whole words.
+        console.print(Text(inert(text), style="yellow"), soft_wrap=not console.is_terminal)
 
     def announce(times: int) -> None:
         if times == 1:
@@ -196,7 +197,7 @@ def _state(pool: PoolSnapshot) -> str:
     if pool.parked is not None:
         parts.append(f"parked: {inert(pool.parked)}")
     if pool.gate_closed_s > 0:
-        parts.append(f"gate closed {pool.gate_closed_s:.0f} s: {inert(pool.gate_reason)}")
+        parts.append(f"gate closed {max(1.0, pool.gate_closed_s):.0f} s: {inert(pool.gate_reason)}")
     parts += [f"slow: {inert(one.model)} {one.oldest_s:.0f} s" for one in pool.stragglers[:2]]
     return "; ".join(parts)
 

@@ -38,11 +38,11 @@ from ..settings_schema import LIMITS
 from .large_pages import use_large_pages
 from .pricing import prices
 from .redaction import Redactor
+from .stopping import stop_when_asked
 
 FOLD_EVERY_S = 180.0
 BEAT_EVERY_S = 30.0
 WAITING_AFTER_S = 0.05
-STOP_LOOK_S = 0.1
 
 _OPEN_AHEAD_FROM = 1000
 """Connections. Fewer are opened in no time when they are needed, and need not stand idle at a server before it has
@@ -151,7 +151,7 @@ async def _run(
             if threading.current_thread() is threading.main_thread():
                 tasks.start_soon(stop_on_signals, stop, display.announce)
             if beside.stops is not None:
-                tasks.start_soon(_stop_when_asked, stop, beside.stops)
+                tasks.start_soon(stop_when_asked, stop, beside.stops)
             tasks.start_soon(_beat, journal, display.notify)
             tasks.start_soon(_fold_now_and_then, task.cache, journal, display.notify)
             tasks.start_soon(display.watch, display.progress)
@@ -286,14 +286,6 @@ def _connections_ahead(task: Task, limits: Mapping[str, PoolLimits]) -> list[tup
         if len(endpoints) == 1 and needed + 1 >= _OPEN_AHEAD_FROM and not paced:
             found.append((endpoints[0], needed))
     return found
-
-
-async def _stop_when_asked(stop: StopRequest, stops: Callable[[], int]) -> None:
-    """Hear another thread, which must not touch what belongs to the event loop."""
-    while True:
-        while stop.times < stops():
-            stop.request()
-        await anyio.sleep(STOP_LOOK_S)
 
 
 async def _beat(journal: Journal, notify: Callable[[str], None]) -> None:

@@ -91,7 +91,7 @@ def _model_lines(expected: Estimate, hits: Mapping[tuple[str, str], int]) -> lis
 
 
 def _effort(one: ModelEstimate) -> str:
-    return one.effort if one.level == one.effort else f"{one.effort}: {one.level}"
+    return one.effort if one.level == one.effort else f"{one.effort} ({one.level})"
 
 
 def assumptions(expected: Estimate) -> list[str]:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from molaudit.engine.api import Scores as Scores
     from molaudit.engine.api import score as score
-    from molaudit.engine.audit_api import AuditPlan as AuditPlan
-    from molaudit.engine.audit_api import AuditScores as AuditScores
     from molaudit.engine.audit_api import arun as arun
     from molaudit.engine.audit_api import plan as plan
     from molaudit.engine.audit_api import run as run
+    from molaudit.engine.audit_results import AuditPlan as AuditPlan
+    from molaudit.engine.audit_results import AuditScores as AuditScores
 
 _HOMES = {
-    "AuditPlan": "audit_api",
-    "AuditScores": "audit_api",
+    "AuditPlan": "audit_results",
+    "AuditScores": "audit_results",
     "Scores": "api",
     "arun": "audit_api",
     "plan": "audit_api",
