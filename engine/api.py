@@ -101,7 +101,7 @@ class Scores:
         write_scores(self, Path(folder))
 
     def _repr_html_(self) -> str:
-        from .terminal import map_html
+        from .notebook import map_html
 
         return map_html(self.cells)
 

@@ -1,8 +1,7 @@
-"""Tables for a terminal and a notebook. Everything from outside is text: control characters and markup are inert."""
+"""Tables for a terminal. Everything from outside is text: control characters and markup are inert."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 import polars as pl
@@ -10,6 +9,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from .fitted import LEAST_OF_A_NAME, MOST_OF_A_NAME, Column, FittedTable
 from .inert import inert as inert  # noqa: PLC0414 - offered from here too
 
 STYLES = {
@@ -19,18 +19,23 @@ STYLES = {
     "untestable": "dim",
 }
 
-COLOURS = {"flagged": "#f4b6b0", "clean": "#cfe8cf", "no-signal": "#f3e6b3", "untestable": "#e6e6e6"}
-
 CELL_TABLE = (
-    *("benchmark", "model", "arm", "effort", "n_usable", "m1", "m2", "m3"),
-    *("R12", "floor12", "p12", "R23", "floor23", "p23", "hit3", "verdict", "evidence", "cautions"),
+    *("benchmark", "model", "arm", "effort", "verdict", "stands", "exact", "off_by_one", "hit3"),
+    *("p12", "p23", "p_core", "p_near", "n_usable", "m1", "m2", "m3"),
+    *("R12", "floor12", "R23", "floor23", "evidence"),
 )
-NARROW_TABLE = ("model", "m1", "m2", "m3", "R12", "p12", "R23", "p23", "verdict")
+NARROW_TABLE = (
+    *("model", "verdict", "stands", "exact", "off_by_one", "p12", "p23", "m1", "m2", "m3"),
+    *("R12", "R23"),
+)
+HEADERS = {"off_by_one": "off by\none"}
+STANDING = {True: "stands", False: "doubtful"}
+"""What is said of a flag that survives the honest explanations, and of one that does not."""
+
 PAIRWISE_COUNTS = {"m1": "m1_2", "m2": "m2_2", "m3": "m3_3"}
 """Counts of the protocol ``blinding`` that its rates are made of, shown in place of the nested ones."""
-NAME_WIDTH = 32
-ONE_LINE = len("untestable 100.0%")
-TWO_LINES = len("untestable")
+ONE_LINE = len("flagged 100.0% doubtful")
+TWO_LINES = len("100.0% doubtful")
 WIDE = 150
 """Columns of a terminal from which on the widest tables are readable."""
 
@@ -59,7 +64,7 @@ def show_scores(console: Console, cells: pl.DataFrame, notes: tuple[str, ...]) -
 
 
 def _show_cells(console: Console, cells: pl.DataFrame) -> None:
-    for title, part in _maps(cells):
+    for title, part in maps(cells):
         for table in tables_of_map(part, title, console.width):
             console.print(table)
     for table in tables_of_cells(cells, wide=console.width >= WIDE):
@@ -69,8 +74,8 @@ def _show_cells(console: Console, cells: pl.DataFrame) -> None:
         console.print(left_out)
 
 
-def _maps(cells: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """One map for each arm and effort."""
+def maps(cells: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """Return one map for each arm and effort, with its title."""
     parts = cells.partition_by("arm", "effort", maintain_order=True)
     titles = []
     for part in parts:
@@ -86,11 +91,13 @@ def tables_of_map(cells: pl.DataFrame, title: str, width: int) -> list[Table]:
     """
     benchmarks = cells["benchmark"].unique(maintain_order=True).to_list()
     models = cells["model"].unique(maintain_order=True).to_list()
-    room = width - 4 - min(NAME_WIDTH, max(len(inert(model)) for model in models))
+    room = width - 4 - min(MOST_OF_A_NAME, max(len(inert(model)) for model in models))
     one_line = [max(ONE_LINE, len(inert(name))) + 3 for name in benchmarks]
     if sum(one_line) <= room:
         return [_map_rows(cells, title, benchmarks, " ")]
-    words = [len(word) for name in benchmarks for word in inert(name).split() if len(word) <= NAME_WIDTH / 2]
+    words = [
+        len(word) for name in benchmarks for word in inert(name).split() if len(word) <= MOST_OF_A_NAME / 2
+    ]
     each = max(1, room // (max(TWO_LINES, *words, 0) + 3))
     parts = [benchmarks[start : start + each] for start in range(0, len(benchmarks), each)]
     if len(parts) == 1:
@@ -103,7 +110,10 @@ def tables_of_map(cells: pl.DataFrame, title: str, width: int) -> list[Table]:
 
 def _map_rows(cells: pl.DataFrame, title: str, benchmarks: list[str], between: str) -> Table:
     table = Table(title=title, title_justify="left")
-    table.add_column("model", max_width=NAME_WIDTH, overflow="fold")
+    longest = max(len(inert(model)) for model in cells["model"].to_list())
+    table.add_column(
+        "model", min_width=min(longest, LEAST_OF_A_NAME), max_width=MOST_OF_A_NAME, overflow="fold"
+    )
     for name in benchmarks:
         table.add_column(Text(inert(name), overflow="fold"), justify="center", min_width=TWO_LINES)
     rows = {(row["model"], row["benchmark"]): row for row in cells.iter_rows(named=True)}
@@ -118,29 +128,38 @@ def _map_rows(cells: pl.DataFrame, title: str, benchmarks: list[str], between: s
 
 def _verdict_text(row: dict[str, object], between: str) -> Text:
     verdict = str(row["verdict"])
-    return Text(f"{verdict}{between}{_percent(row['hit3'])}", style=STYLES.get(verdict, ""))
+    share = " ".join(part for part in (percent(row["hit3"]), standing(row)) if part)
+    return Text(f"{verdict}{between}{share}", style=STYLES.get(verdict, ""))
 
 
-def tables_of_cells(cells: pl.DataFrame, *, wide: bool) -> list[Table]:
-    """The cells with the columns that a verdict rests on: in one table, or one a benchmark and the cautions apart."""
+def standing(row: dict[str, object]) -> str:
+    """Say whether a flag stands; nothing of what is not flagged."""
+    stands = row["stands"]
+    return STANDING[stands] if isinstance(stands, bool) else ""
+
+
+def tables_of_cells(cells: pl.DataFrame, *, wide: bool) -> list[FittedTable]:
+    """The cells with the columns that a verdict rests on, in one table or one a benchmark, and their cautions."""
     if wide:
         wanted = _with_own_counts(cells, CELL_TABLE)
         shown = [name for name in wanted if cells[name].null_count() < cells.height]
-        return [_cell_rows(cells, shown, "Cells")]
+        return [_cell_rows(cells, shown, "Cells", 2), *_cautions(cells)]
     parts = cells.partition_by("benchmark", "arm", "effort", maintain_order=True)
     narrow = _with_own_counts(cells, NARROW_TABLE)
     tables = []
     for part in parts:
         names = [part[name][0] for name in ("benchmark", "arm", "effort")]
         tables.append(
-            _cell_rows(part, narrow, "Cells: " + inert(", ".join(n for n in names if n is not None)))
+            _cell_rows(part, narrow, "Cells: " + inert(", ".join(n for n in names if n is not None)), 1)
         )
-    # That accuracy alone explains an R12 which nobody flags goes without saying; the tables on disk say it.
-    needless = (pl.col("verdict") != "flagged") & (pl.col("cautions") == "skill")
-    cautioned = cells.filter((pl.col("cautions") != "") & ~needless)
-    if cautioned.height:
-        tables.append(_cell_rows(cautioned, ("benchmark", "model", "cautions"), "Cautions"))
-    return tables
+    return tables + _cautions(cells)
+
+
+def _cautions(cells: pl.DataFrame) -> list[FittedTable]:
+    cautioned = cells.filter(pl.col("cautions") != "")
+    return (
+        [_cell_rows(cautioned, ("benchmark", "model", "cautions"), "Cautions", 2)] if cautioned.height else []
+    )
 
 
 def _with_own_counts(cells: pl.DataFrame, names: Sequence[str]) -> list[str]:
@@ -152,20 +171,16 @@ def _with_own_counts(cells: pl.DataFrame, names: Sequence[str]) -> list[str]:
     return own
 
 
-def _cell_rows(cells: pl.DataFrame, shown: Sequence[str], title: str) -> Table:
-    table = Table(title=title, title_justify="left")
-    for name in shown:
-        numeric = cells[name].dtype.is_numeric()
-        table.add_column(
-            name,
-            justify="right" if numeric else "left",
-            no_wrap=numeric or name == "verdict",
-            max_width=NAME_WIDTH if name in ("benchmark", "model") else None,
-            overflow="fold",
+def _cell_rows(cells: pl.DataFrame, shown: Sequence[str], title: str, keys: int) -> FittedTable:
+    columns = [
+        Column(
+            HEADERS.get(name, name),
+            [_cell_text(name, value) for value in cells[name].to_list()],
+            broken=not (cells[name].dtype.is_numeric() or name in ("verdict", "stands")),
         )
-    for row in cells.select(shown).iter_rows(named=True):
-        table.add_row(*(_cell_text(name, value) for name, value in row.items()))
-    return table
+        for name in shown
+    ]
+    return FittedTable(title, columns, keys, " (all are in cells.csv)")
 
 
 def _cell_text(name: str, value: object) -> Text:
@@ -173,6 +188,8 @@ def _cell_text(name: str, value: object) -> Text:
         return Text("-", style="dim")
     if name == "verdict":
         return Text(str(value), style=STYLES.get(str(value), ""))
+    if isinstance(value, bool):
+        return Text("yes" if value else "no")
     if isinstance(value, float):
         # The smallest double is 5e-324, so a p of 0 is one: the floor is 0.
         return Text(f"{value:.1e}" if name.startswith("p") and 0 < value < 1e-3 else f"{value:.3f}")
@@ -196,15 +213,17 @@ def table_of_verdicts(judged: pl.DataFrame) -> Table:
     return table
 
 
-def plain_table(frame: pl.DataFrame, title: str) -> Table:
-    """Any table as it is, numbers to four figures."""
-    table = Table(title=title, title_justify="left")
-    for name in frame.columns:
-        numeric = frame[name].dtype.is_numeric()
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    for row in frame.iter_rows():
-        table.add_row(*(_plain_text(value) for value in row))
-    return table
+def plain_table(frame: pl.DataFrame, title: str) -> FittedTable:
+    """Any table as it is, numbers to four figures; the first column says what a row is about."""
+    columns = [
+        Column(
+            inert(name),
+            [_plain_text(value) for value in frame[name].to_list()],
+            broken=not frame[name].dtype.is_numeric(),
+        )
+        for name in frame.columns
+    ]
+    return FittedTable(title, columns)
 
 
 def _plain_text(value: object) -> Text:
@@ -213,21 +232,21 @@ def _plain_text(value: object) -> Text:
     return Text(f"{value:.4g}" if isinstance(value, float) else inert(value))
 
 
-def table_of_left_out(cells: pl.DataFrame) -> Table | None:
+def table_of_left_out(cells: pl.DataFrame) -> FittedTable | None:
     """How many answers did not count, by reason; None where all did."""
     columns = [name for name in cells.columns if name.startswith("left_out_")]
     totals = {name: int(cells[name].sum()) for name in columns}
     if not any(totals.values()):
         return None
-    table = Table(title="Left out", title_justify="left")
-    table.add_column("reason")
-    table.add_column("answers", justify="right")
-    table.add_column("meaning")
-    for name, count in totals.items():
-        if count:
-            reason = name.removeprefix("left_out_")
-            table.add_row(reason, str(count), MEANINGS.get(reason, ""))
-    return table
+    found = [(name.removeprefix("left_out_"), count) for name, count in totals.items() if count]
+    return FittedTable(
+        "Left out",
+        [
+            Column("reason", [Text(reason) for reason, _ in found], broken=True),
+            Column("answers", [Text(str(count)) for _, count in found], broken=False),
+            Column("meaning", [Text(MEANINGS.get(reason, "")) for reason, _ in found], broken=True),
+        ],
+    )
 
 
 MEANINGS = {
@@ -252,38 +271,6 @@ MEANINGS = {
 }
 
 
-def map_html(cells: pl.DataFrame) -> str:
-    """Return the map as an HTML table; every text from outside is escaped."""
-    parts = []
-    for title, part in _maps(cells):
-        benchmarks = part["benchmark"].unique(maintain_order=True).to_list()
-        rows = {(row["model"], row["benchmark"]): row for row in part.iter_rows(named=True)}
-        head = "".join(f"<th>{_html(name)}</th>" for name in benchmarks)
-        body = []
-        for model in part["model"].unique(maintain_order=True).to_list():
-            tds = [_td(rows.get((model, name))) for name in benchmarks]
-            body.append(f"<tr><th>{_html(model)}</th>{''.join(tds)}</tr>")
-        parts.append(
-            f"<table><caption>{_html(title)}</caption><thead><tr><th>model</th>{head}</tr></thead>"
-            f"<tbody>{''.join(body)}</tbody></table>"
-        )
-    return "".join(parts)
-
-
-def _td(row: dict[str, object] | None) -> str:
-    if row is None:
-        return "<td>-</td>"
-    verdict = str(row["verdict"])
-    colour = COLOURS.get(verdict, "none")
-    caution = f' title="{_html(row["cautions"])}"' if row["cautions"] else ""
-    return (
-        f'<td style="background:{colour};color:#111"{caution}>{_html(verdict)} {_percent(row["hit3"])}</td>'
-    )
-
-
-def _html(value: object) -> str:
-    return html.escape(inert(value))
-
-
-def _percent(value: object) -> str:
+def percent(value: object) -> str:
+    """Write a share, "-" where there is none."""
     return f"{value:.1%}" if isinstance(value, float) else "-"

@@ -10,6 +10,7 @@ from .predictors import Floats
 
 SIZE = 3_000
 FEW = 30
+VALUES = 40
 
 
 def label_shapes(seed: int = 0) -> dict[str, Floats]:
@@ -23,7 +24,7 @@ def label_shapes(seed: int = 0) -> dict[str, Floats]:
     tied = np.where(rng.random(SIZE) < 0.3, -2.35, np.round(normal, 2))
     made = {
         "half steps": np.round(2 * rng.normal(50, 15, 2 * SIZE)) / 2,
-        "40 values": rng.choice(np.round(rng.normal(-3.0, 2.0, 40), 2), SIZE),
+        "40 values": rng.choice(_distinct(np.round(rng.normal(-3.0, 2.0, 4 * VALUES), 2))[:VALUES], SIZE),
         "30 % tied": tied,
         "converted": np.round(np.round(normal, 2) * 4.184, 3),
         "ends in 5": (10 * np.round(10 * normal) + 5) / 100,
@@ -31,6 +32,12 @@ def label_shapes(seed: int = 0) -> dict[str, Floats]:
         "30 labels": np.round(normal[:FEW], 2),
     }
     return {name: values[_scorable(values)] for name, values in made.items()}
+
+
+def _distinct(values: Floats) -> Floats:
+    """Return the values that carry three figures, each once, in order of first appearance."""
+    kept = values[_scorable(values)]
+    return kept[np.sort(np.unique(kept, return_index=True)[1])]
 
 
 def _scorable(values: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -478,3 +478,57 @@ def test_ranks_of_millions_of_pairs_do_not_overflow():
     y = np.where(np.arange(n) % 2 == 0, x, x[::-1])
     measured = bootstrap.errors(x, y, None, resamples=1, seed=0)
     assert measured.spearman.estimate == pytest.approx(np.corrcoef(x, y)[0, 1], rel=1e-9)
+
+
+@pytest.mark.parametrize("method", list(bootstrap.Method))
+@pytest.mark.parametrize("clustered", [False, True])
+def test_bounds_of_a_constant_are_the_constant(method: bootstrap.Method, clustered: bool) -> None:
+    """Sums of 0.1 differ by rounding with the number of them; what is constant has no interval."""
+    x, y = np.full(37, 0.1), np.full(37, 0.3)
+    cluster = np.arange(37) // 3 if clustered else None
+    one_sample = {Statistic.MEAN: 0.1, Statistic.MEDIAN: 0.1, Statistic.QUANTILE: 0.1}
+    pairs = {
+        Statistic.MAE: abs(0.1 - 0.3),
+        Statistic.RATIO_OF_MEANS: 0.1 / 0.3,
+        Statistic.DIFFERENCE_OF_MEANS: 0.1 - 0.3,
+    }
+    how = {"resamples": 300, "seed": 1, "method": method, "cluster": cluster}
+    for statistic, value in one_sample.items():
+        assert bootstrap.interval(statistic, x, **how) == (value, value, value, 0)
+    for statistic, value in pairs.items():
+        assert bootstrap.interval(statistic, x, y, paired=True, **how) == (value, value, value, 0)
+    rmse = bootstrap.interval(Statistic.RMSE, x, y, **how)
+    assert rmse.low == rmse.high == rmse.estimate == pytest.approx(0.2)
+
+
+def test_measures_of_constant_errors_have_no_interval() -> None:
+    y = np.array([0.1, 0.7, 1.3, 2.2, 5.0])
+    errors = bootstrap.errors(y + 0.5, y, np.array([0, 0, 1, 1, 2]), 200, 1)
+    for measure in (errors.mae, errors.medae, errors.rmse):
+        assert measure.low == measure.high == measure.estimate
+
+
+def test_a_sum_of_equal_values_still_varies_with_the_size_of_its_clusters() -> None:
+    found = bootstrap.interval(
+        Statistic.SUM, np.ones(10), resamples=500, seed=1, cluster=np.array([0] * 9 + [1])
+    )
+    assert (found.estimate, found.low, found.high) == (10, 2, 18)
+
+
+def test_nothing_is_reflected_about_an_infinite_ratio() -> None:
+    top, bottom = np.ones(12), np.zeros(12)
+    basic = bootstrap.interval(
+        Statistic.RATIO_OF_MEANS,
+        top,
+        bottom,
+        paired=True,
+        resamples=400,
+        seed=1,
+        method=bootstrap.Method.BASIC,
+    )
+    assert basic.estimate == math.inf
+    assert math.isnan(basic.low)
+    assert math.isnan(basic.high)
+    assert basic.n_undefined == 400
+    plain = bootstrap.interval(Statistic.RATIO_OF_MEANS, top, bottom, paired=True, resamples=400, seed=1)
+    assert plain == (math.inf, math.inf, math.inf, 0)

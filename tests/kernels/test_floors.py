@@ -200,8 +200,8 @@ def test_pair_floors_and_hit_floors_equal_a_loop_over_ordered_pairs() -> None:
         shares = floors.mode_repeats(labels, rung, 300, 1)
         assert mode == shares.mean()
         assert error == pytest.approx(stats.sem(shares))
-    assert result.floor12 == max(result.mode12, result.pair12)
-    assert result.floor23 == max(result.mode23, result.pair23)
+    assert result.floor12 == min(1, max(result.mode12, result.pair12, 0.095))
+    assert result.floor23 == min(1, max(result.mode23, result.pair23, 0.095))
     assert result.n_label == n
 
 
@@ -219,6 +219,21 @@ def test_labels_that_share_no_prefix_have_no_floor_but_chances() -> None:
     assert math.isnan(result.floor23)
     assert result.floor_hit1 == 0
     assert np.isnan(floors.mode_repeats(labels, 12, 3, 1)).all()
+
+
+def test_a_floor_measured_as_zero_is_that_of_a_structureless_density() -> None:
+    # Two labels of each two-figure prefix, never with the same third figure.
+    labels = [float(f"{a}.{b}{c}") for a in (1, 2, 3) for b in range(1, 10) for c in (1, 2)]
+    result = floors.floors(labels, 100, 1)
+    assert (result.mode23, result.pair23, result.floor23) == (0, 0, 0.095)
+
+
+def test_a_pair_floor_above_one_is_one() -> None:
+    # All three round to 2.35, but 2.345 to 2.3 and the others to 2.4: more pairs agree at three figures than at two.
+    labels = [2.345, 2.35, 2.351, 9.87] + [float(f"{i}.{i}1") for i in range(1, 9)]
+    labels += [float(f"{i}{i}.1") for i in range(1, 9)]
+    result = floors.floors(labels, 100, 1)
+    assert (result.n_label, result.pair23, result.floor23) == (20, 3.0, 1.0)
 
 
 def test_a_single_continuation_is_always_guessed() -> None:

@@ -140,6 +140,46 @@ def test_chunks_and_threads_give_the_same_bits():
         )
 
 
+def test_counted_draws_give_the_p_of_the_draws_themselves():
+    draws = np.random.default_rng(3).binomial(30, 0.2, 999)
+    values, counts = np.unique(draws, return_counts=True)
+    for observed in (0, 6, 11, 40):
+        assert permutation.p_value(observed, values, counts) == permutation.p_value(observed, draws)
+    shifted = draws - 6.0
+    values, counts = np.unique(shifted, return_counts=True)
+    assert permutation.p_value(3.0, values, counts, two_sided=True) == permutation.p_value(
+        3.0, shifted, two_sided=True
+    )
+    with pytest.raises(ValueError, match="shape"):
+        permutation.p_value(1.0, values, counts[1:])
+
+
+def test_pairs_of_a_cluster_change_their_sign_together():
+    """Every sign pattern of four clusters, by enumeration: sixteen means, each equally likely."""
+    x = np.array([1.0, 2.0, 0.5, 4.0, 3.0, 8.0, 0.25])
+    cluster = np.array([7, 3, 7, 3, 11, 5, 5])
+    sums = [x[cluster == c].sum() for c in np.unique(cluster)]
+    patterns = np.array(np.meshgrid(*[[-1, 1]] * 4)).reshape(4, -1).T
+    expected = np.sort((patterns * sums).sum(axis=1) / x.size)
+    null = permutation.paired_difference(x, np.zeros(7), permutations=16_000, seed=1, cluster=cluster)
+    values, counts = np.unique(np.round(null, 12), return_counts=True)
+    np.testing.assert_allclose(values, expected, atol=1e-12)
+    assert stats.chisquare(counts).pvalue > 1e-4
+    alone = permutation.paired_difference(x, np.zeros(7), permutations=50, seed=1, cluster=np.arange(7))
+    np.testing.assert_array_equal(
+        alone, permutation.paired_difference(x, np.zeros(7), permutations=50, seed=1)
+    )
+
+
+def test_repeated_answers_do_not_count_as_further_molecules():
+    """Forty repeats of one chance difference: by pair a wonder, by molecule a coin."""
+    x, molecule = np.ones(40), np.zeros(40, dtype=np.int64)
+    by_pair = permutation.paired_difference(x, 0 * x, permutations=999, seed=2)
+    by_molecule = permutation.paired_difference(x, 0 * x, permutations=999, seed=2, cluster=molecule)
+    assert permutation.p_value(1.0, by_pair).p == 1 / 1000
+    assert permutation.p_value(1.0, by_molecule).p == pytest.approx(0.5, abs=0.1)
+
+
 def test_impossible_requests_are_refused():
     with pytest.raises(ValueError, match="rung"):
         permutation.within_prefix(PRED, LABEL, 13, permutations=1, seed=1)

@@ -49,7 +49,7 @@ def cells(answers: dict[str, np.ndarray], n: int, **settings: Any) -> dict[str, 
     return {row["model"]: row for row in scored.iter_rows(named=True)}
 
 
-def test_skilled_models_flagged_by_r12_carry_skill_and_reciters_do_not() -> None:
+def test_skilled_models_flagged_by_r12_carry_skill_and_do_not_stand_and_reciters_do() -> None:
     models = {f"skilled {i}": row for i, row in enumerate(simulate.skilled(values(), 0.98, 1, 8))}
     base = simulate.window(values(), 1, 4)
     models |= {f"reciter {i}": row for i, row in enumerate(simulate.reciter(values(), base, 0.2, 1))}
@@ -58,21 +58,50 @@ def test_skilled_models_flagged_by_r12_carry_skill_and_reciters_do_not() -> None
     skilled = [row for name, row in found.items() if name.startswith("skilled")]
     assert all(row["verdict"] == "flagged" and row["q12"] < 0.05 for row in skilled)
     # Each is missed with chance 0.05: three of eight would be a false alarm in 170 runs; the seed is fixed.
-    assert sum("skill" in row["cautions"] for row in skilled) >= 6
+    assert sum("skill R12" in row["cautions"] for row in skilled) >= 6
+    assert sum(row["stands"] for row in skilled) <= 1
     for name, row in found.items():
         if name.startswith("reciter"):
-            assert (row["evidence"], row["p12_skill"] < 0.05) == ("both", True)
+            assert (row["evidence"], row["p12_skill"] < 0.05, row["p23_skill"] < 0.05) == ("both", True, True)
+            assert row["stands"] is True
         if name.startswith("window"):
-            assert row["verdict"] == "clean"
-        assert ("skill" in row["cautions"]) == (row["p12_skill"] >= 0.05)
+            assert (row["verdict"], row["stands"]) == ("clean", None)
+        for rung in ("12", "23"):
+            called = row[f"q{rung}"] is not None and row[f"q{rung}"] < 0.05
+            assert (f"skill R{rung}" in row["cautions"]) == (called and row[f"p{rung}_skill"] >= 0.05)
 
 
-def test_skill_speaks_of_r12_and_leaves_a_flag_by_r23_standing() -> None:
+def test_a_rung_that_is_not_called_carries_no_skill() -> None:
     base = simulate.window(values(), 6, 1)
     row = cells({"m": simulate.reciter(values(), base, 0.04, 6)[0]}, 600)["m"]
     assert row["evidence"] == "R23 only"
     assert row["p12_skill"] >= 0.05
-    assert (row["verdict"], "skill" in row["cautions"]) == ("flagged", True)
+    assert "skill" not in row["cautions"]
+    assert (row["verdict"], row["stands"]) == ("flagged", True)
+
+
+def test_where_the_third_figure_is_coarse_it_can_be_predicted_and_that_is_said() -> None:
+    coarse = np.round(np.random.default_rng(3).normal(-1540, 223, 900), 1)
+    sharp = simulate.skilled(coarse, 0.999, 1, 1)[0]
+    names = [f"m{i}" for i in range(900)]
+    truth = pl.DataFrame({"molecule": names, "label": [f"{y:.1f}" for y in coarse], "kind": "measured"})
+    answers = pl.DataFrame({"model": "m", "molecule": names, "prediction": sharp})
+    (row,) = molaudit.score(answers, truth, **QUICK).cells.to_dicts()
+    assert (row["verdict"], row["evidence"], row["stands"]) == ("flagged", "both", False)
+    assert "resolution" in row["cautions"]
+    assert "skill R23" in row["cautions"]
+    assert row["p_near"] is None
+
+
+def test_labels_on_few_values_are_a_lattice() -> None:
+    steps = np.random.default_rng(4).choice(np.arange(10.5, 60, 1.0), 400)
+    names = [f"m{i}" for i in range(400)]
+    truth = pl.DataFrame({"molecule": names, "label": [f"{y:.1f}" for y in steps], "kind": "measured"})
+    answers = pl.DataFrame({"model": "m", "molecule": names, "prediction": steps})
+    (row,) = molaudit.score(answers, truth, **QUICK).cells.to_dicts()
+    assert "lattice" in row["cautions"]
+    assert (row["p_core"], row["p_near"]) == (1.0, None)
+    assert row["verdict"] != "flagged" or row["stands"] is False
 
 
 @pytest.mark.parametrize(("n", "models"), [(60, 20), (90, 20), (220, 20), (400, 20), (120, 80), (400, 80)])
@@ -123,7 +152,7 @@ def test_real_constants_that_the_pooled_floor_flags(name: str, constant: str, ru
     (row,) = molaudit.score(answers, truth, **QUICK).cells.to_dicts()
     assert row["verdict"] == "flagged"
     assert "few answers" in row["cautions"]
-    assert "skill" not in row["cautions"]
+    assert row["stands"] is False
     for rung in rungs:
         assert row[f"q{rung}"] < 0.05
         assert row[f"p{rung}_matched"] >= 0.05

@@ -11,8 +11,9 @@ import pytest
 from shared_data import DATA, needs_data
 
 from molaudit.engine.errors import InputError
-from molaudit.engine.studies.judging import judge_counts
-from molaudit.engine.studies.verdicts import PUBLISHED_EVIDENCE, operating_level
+from molaudit.engine.studies.detection import detection_limits
+from molaudit.engine.studies.judging import judge_counts, zero_floors
+from molaudit.engine.studies.verdicts import PUBLISHED_EVIDENCE, operating_levels
 
 
 def cells(*rows: tuple[int, int, int, int], **columns: object) -> pl.DataFrame:
@@ -77,9 +78,18 @@ def test_published_blinding_map_is_one_family_of_48_tests() -> None:
 
 @needs_data
 def test_published_operating_point_comes_out() -> None:
-    cells = pl.read_csv(DATA / "published/recall/cells.csv").filter(pl.col("arm") == "t1024")
-    p = pl.concat([cells["p_R12"], cells["p_R23"]]).fill_null(1.0).to_numpy()
-    assert operating_level(p, cells.height) == pytest.approx(0.010499147628217775, rel=1e-4)
+    cells = pl.read_csv(DATA / "published/recall/cells.csv").select("arm", p12="p_R12", p23="p_R23")
+    levels = operating_levels(cells.rename({"arm": "family"}))
+    assert levels["t1024"] == pytest.approx(0.010499147628217775, rel=1e-4)
+    # The arms are judged apart, and so is the level of each.
+    assert set(levels) == {"reg", "t1024", "t1024r"}
+    assert len(set(levels.values())) == 3
+
+
+def test_a_family_without_a_call_has_the_level_of_its_own_cells() -> None:
+    p = {"p12": [0.001, None, 0.9, 0.8], "p23": [0.9, 0.7, None, None]}
+    levels = operating_levels(pl.DataFrame(p).with_columns(family=pl.Series(["a", "a", "b", "b"])))
+    assert levels == {"a": 0.001, "b": pytest.approx(0.05 / 4)}
 
 
 def test_p_is_the_exact_binomial_tail() -> None:
@@ -139,6 +149,23 @@ def test_cell_without_floor_is_untestable() -> None:
     (row,) = judge(cells((100, 60, 40, 30)), FLOORS.with_columns(floor12=pl.lit(None, pl.Float64)))
     assert row["verdict"] == "untestable"
     assert row["p12"] is None
+
+
+def test_a_floor_of_zero_leaves_its_rung_untested() -> None:
+    (row,) = judge(cells((400, 100, 40, 4)), FLOORS.with_columns(floor23=0.0))
+    assert row["p23"] is None
+    assert (row["verdict"], row["evidence"]) == ("flagged", "R12 only")
+    (row,) = judge(cells((400, 100, 40, 4)), FLOORS.with_columns(floor12=0.0, floor23=0.0))
+    assert (row["p12"], row["p23"], row["verdict"]) == (None, None, "untestable")
+    (said,) = zero_floors(FLOORS.head(1).with_columns(floor23=0.0))
+    assert "floor23 is 0, so R23 is not tested" in said
+    assert zero_floors(FLOORS) == []
+
+
+def test_a_floor_of_zero_limits_neither_rung() -> None:
+    limits = detection_limits(FLOORS.head(1).with_columns(floor12=0.0), n=[50], alpha=0.05)
+    assert limits.filter(pl.col("stat") == "R12")["k_min"].to_list() == [None]
+    assert limits.filter(pl.col("stat") == "R23")["k_min"].null_count() == 0
 
 
 def test_hit3_upper_is_the_one_sided_exact_bound() -> None:
