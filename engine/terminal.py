@@ -65,8 +65,8 @@ def show_scores(console: Console, cells: pl.DataFrame, notes: tuple[str, ...]) -
 
 def _show_cells(console: Console, cells: pl.DataFrame) -> None:
     for title, part in maps(cells):
-        for table in tables_of_map(part, title, console.width):
-            console.print(table)
+        for map_ in tables_of_map(part, title, console.width):
+            console.print(map_)
     for table in tables_of_cells(cells, wide=console.width >= WIDE):
         console.print(table)
     left_out = table_of_left_out(cells)

@@ -1,18 +1,20 @@
 """CSV and TSV as text, with the line of the file on which each record starts.
 
-One reader for all: Python's csv module in strict mode. It is the only one at hand that counts physical lines
-across quoted newlines; a million rows of three columns take 2.9 s of CPU, which no audit notices.
+Python's csv module in strict mode. It is the only reader at hand that counts physical lines across quoted newlines; a
+million rows of three columns take 2.9 s of CPU. What has neither quotes nor gaps, `plain_delimited` cuts in a tenth
+of that.
 """
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from .columns import Columns, Parsed, choose, shown
 from .errors import TableError
+from .plain_delimited import columns as plain_columns
 from .utf8 import utf8
 
 if TYPE_CHECKING:
@@ -46,7 +48,11 @@ def read(data: bytes, delimiter: str, wanted: Columns, source: str) -> Parsed:
     found = choose(header, wanted, source)
     positions = found.positions
     kept = range(len(header)) if wanted.everything else sorted(positions.values())
-    columns, rows, blank = _collect(records, len(header), kept, source)
+    plain = None if skipped else plain_columns(data, delimiter, len(header))
+    if plain is None:
+        columns, rows, blank = _collect(records, len(header), kept, source)
+    else:
+        columns, rows, blank = {at: plain[at] for at in kept}, range(2, plain[0].len() + 2), 0
     names = [name.strip() for name in header]
     given = pl.DataFrame([columns[at].alias(names[at]) for at in kept]) if wanted.everything else None
     chosen = {name: columns[at].alias(name) for name, at in positions.items()}
@@ -70,7 +76,7 @@ def _records(reader: "Reader", source: str) -> Iterator[tuple[int, list[str]]]:
 
 def _collect(
     records: Iterator[tuple[int, list[str]]], width: int, kept: "range | list[int]", source: str
-) -> tuple[dict[int, pl.Series], list[int], int]:
+) -> tuple[dict[int, pl.Series], Sequence[int], int]:
     rows: list[int] = []
     batch: list[list[str]] = []
     parts: dict[int, list[pl.Series]] = {at: [] for at in kept}

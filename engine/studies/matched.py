@@ -22,21 +22,21 @@ Bools = npt.NDArray[np.bool_]
 def matched_p(met: Pairs, cells: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
     """Return ``p12_matched, p23_matched`` for every cell, in order; null without matched pairs or a floor."""
     out: dict[str, list[float | None]] = {"p12_matched": [], "p23_matched": []}
-    positions: dict[str, dict[float, int]] = {}
+    usable_of: dict[str, npt.NDArray[np.float64]] = {}
     frame = met.frame
     parts = frame.filter(pl.col("parsed")).partition_by("cell", as_dict=True)
     for cell, row in enumerate(cells.iter_rows(named=True)):
         part = parts.get((cell,))
         name = row["benchmark"]
-        usable = None if part is None or row["floor12"] is None else usable_labels(met.labels, name)
-        if part is None or usable is None:
+        if part is None or row["floor12"] is None:
             out["p12_matched"].append(None)
             out["p23_matched"].append(None)
             continue
-        index = positions.setdefault(name, {value: i for i, value in enumerate(usable.tolist())})
+        if name not in usable_of:
+            usable_of[name] = np.sort(usable_labels(met.labels, name))
+        usable = usable_of[name]
         for rung, (trials, hits) in _rungs(part, settings).items():
-            keep = part.filter(pl.Series(trials))["label"].to_list()
-            known = np.array([index[value] for value in keep if value in index], dtype=np.int64)
+            known = _places(usable, part["label"].to_numpy()[trials])
             if known.size == 0:
                 out[f"p{rung}_matched"].append(None)
                 continue
@@ -45,14 +45,22 @@ def matched_p(met: Pairs, cells: pl.DataFrame, settings: ScoreSettings) -> pl.Da
     return pl.DataFrame(out, schema={"p12_matched": pl.Float64, "p23_matched": pl.Float64})
 
 
+def _places(ordered: npt.NDArray[np.float64], labels: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return where each label stands among the usable ones, equal ones at one place; others are left out."""
+    place = np.searchsorted(ordered, labels)
+    found = place < ordered.size
+    found[found] = ordered[place[found]] == labels[found]
+    return place[found].astype(np.int64)
+
+
 def _rungs(part: pl.DataFrame, settings: ScoreSettings) -> dict[int, tuple[Bools, Bools]]:
     """Which answers were tried at a rung, and which of those hit, by the protocol's counts."""
     value, label = part["value"].fill_null(float("nan")).to_numpy(), part["label"].to_numpy()
-    agree = [(figures.codes(value, k) == figures.codes(label, k)) & (label != 0) for k in (1, 2, 3)]
     if settings.protocol == "recall":
         scorable = part["scorable"].to_numpy()
         nested = figures.depth(value, label)
         return {12: _nest(scorable, nested, 1), 23: _nest(scorable, nested, 2)}
+    agree = (figures.codes_all(value) == figures.codes_all(label)) & (label != 0)
     carried = np.minimum(part["answer_figures"].fill_null(0).to_numpy(), part["label_figures"].to_numpy())
     usable = part["label_figures"].to_numpy() >= 3
     first = (carried >= 2) & agree[0] & usable

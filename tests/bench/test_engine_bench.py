@@ -106,13 +106,13 @@ def test_exit_code_output_and_time_come_back(tmp_path: Path) -> None:
     code = "import sys, time; print('out'); print('err', file=sys.stderr); time.sleep(0.3); sys.exit(3)"
     done = measure([sys.executable, "-c", code], tmp_path, 60)
     assert (done.exit, done.stdout, done.stderr) == (3, "out\n", "err\n")
-    assert 0.3 <= done.seconds < 20
+    assert done.seconds >= 0.3
 
 
 def test_a_process_that_takes_too_long_is_stopped_and_does_not_count(tmp_path: Path) -> None:
-    done = measure([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path, 0.5)
+    done = measure([sys.executable, "-c", "import time; time.sleep(600)"], tmp_path, 0.5)
     assert done.exit == 124
-    assert done.seconds < 30
+    assert done.seconds < 60
     assert Run(done, stats(100), 100, 1.0).fault(100) == "stopped: took too long"
 
 

@@ -124,7 +124,9 @@ async def test_the_last_picture_is_that_of_the_end() -> None:
     display.progress.attach(lambda: snapshot(pool(done=done)))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(display.watch, display.progress)
-        await anyio.sleep(0.05)
+        with anyio.fail_after(60):
+            while "10/40" not in console.file.getvalue():  # type: ignore[attr-defined]
+                await anyio.sleep(0.01)
         done = 40
         tasks.cancel_scope.cancel()
     drawn = re.findall(r"(\d+)/40", console.file.getvalue())  # type: ignore[attr-defined]
@@ -171,7 +173,7 @@ def test_a_live_table_in_a_terminal_ends_whole(tmp_path: Path) -> None:
             if not piece:
                 break
             seen += piece
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
         os.close(ours)
     text = seen.decode()
     assert "in flight" in text

@@ -37,7 +37,7 @@ class Watched:
 
     def end(self, within_s: float) -> int:
         code = self.process.wait(within_s)
-        self._reader.join(5)
+        self._reader.join(120)
         return code
 
     @property
@@ -142,7 +142,7 @@ def test_a_signal_before_the_calls_ends_the_same_way(number: signal.Signals, tmp
         run = Watched(audit.start())
         wait_until(lambda: "waiting for cache" in run.text)
         run.tell(number)
-        assert run.end(10) == 130
+        assert run.end(120) == 130
     assert f"PID {os.getpid()}" in run.text
     assert run.command[1:] == audit.options
 

@@ -20,6 +20,7 @@ from molaudit.engine import serve as serving
 from molaudit.engine.conditions.zero_shot import zero_shot
 from molaudit.engine.errors import SettingsError
 from molaudit.engine.serve import ServeSettings, serve, start_process
+from molaudit.engine.serve_core import Server
 from molaudit.engine.serve_labels import Book, load
 
 USER = zero_shot("normal boiling point", "°C", "Ethanol", "CCO")[1]
@@ -56,19 +57,19 @@ def running(book: Book) -> Running:
             target=lambda: asyncio.run(serving._serve(ServeSettings(**settings), book, ready, until))
         )
         thread.start()
-        assert started.wait(10)
+        assert started.wait(60)
         try:
             yield urls[0]
         finally:
             stops[0]()
-            thread.join(10)
+            thread.join(60)
             assert not thread.is_alive()
 
     return run
 
 
 def client() -> httpx.Client:
-    return httpx.Client(trust_env=False, timeout=10)
+    return httpx.Client(trust_env=False, timeout=60)
 
 
 def chat(number: int = 0) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def raw_request(number: int = 0, path: str = "/v1/chat/completions", head: str =
 
 def connect(url: str) -> socket.socket:
     return socket.create_connection(
-        ("127.0.0.1", int(url.split(":")[2].split("/", maxsplit=1)[0])), timeout=10
+        ("127.0.0.1", int(url.split(":")[2].split("/", maxsplit=1)[0])), timeout=60
     )
 
 
@@ -114,7 +115,7 @@ def read_to_end(sock: socket.socket) -> tuple[bytes, bool]:
     return data, False
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 5.0) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "the condition never came true"
@@ -268,8 +269,8 @@ def test_an_answer_that_is_still_in_the_buffer_is_not_answered(running: Running)
     with running(faults="huge=1") as url, connect(url) as sock:
         sock.sendall(raw_request())
         wait_for(lambda: stats(url)["in_flight"] == 1)
-        time.sleep(0.2)
-        assert stats(url)["answered"] == 0
+        # Each look is a turn of the server's loop, in which it writes what it can.
+        assert [stats(url)["answered"] for _ in range(20)] == [0] * 20
         assert b"78.2" in read_reply(sock)
         wait_for(lambda: stats(url)["answered"] == 1)
 
@@ -283,28 +284,33 @@ def test_latency_delays_each_reply_but_not_the_others(running: Running) -> None:
         for sock in socks:
             read_reply(sock)
             sock.close()
-        assert 0.3 <= time.monotonic() - start < 3
+        assert time.monotonic() - start >= 0.3
         counts = stats(url)
     assert (counts["max_in_flight"], counts["answered"], counts["distinct_calls"]) == (30, 30, 30)
 
 
 def test_a_client_that_leaves_while_it_waits_is_not_answered(running: Running) -> None:
-    with running(latency="0.5") as url:
+    with running(latency="3600") as url:
         with connect(url) as sock:
             sock.sendall(raw_request())
             wait_for(lambda: stats(url)["in_flight"] == 1)
-        wait_for(lambda: stats(url)["in_flight"] == 0, 0.4)
-        time.sleep(0.5)
+        wait_for(lambda: stats(url)["in_flight"] == 0)
         assert stats(url)["answered"] == 0
 
 
-def test_the_rate_limit_refuses_with_a_hint_and_recovers(running: Running) -> None:
+def test_the_rate_limit_refuses_with_a_hint_and_recovers(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(
+        serving, "Server", lambda settings, book, _clock: Server(settings, book, lambda: now[0])
+    )
     with running(rpm=120.0, burst=3) as url, client() as http:
         replies = [http.post(url + "/chat/completions", json=chat(number)) for number in range(5)]
         assert [reply.status_code for reply in replies] == [200, 200, 200, 429, 429]
         assert replies[3].headers["retry-after"] == "1"
         assert replies[0].headers["x-ratelimit-remaining-requests"] == "2"
-        time.sleep(0.6)
+        now[0] += 0.6
         assert http.post(url + "/chat/completions", json=chat(5)).status_code == 200
         counts = stats(url)
     assert (counts["rejected_429"], counts["answered"], counts["faults"]) == (2, 4, 0)
@@ -393,7 +399,7 @@ def test_a_signal_ends_the_server_with_code_0_and_no_traceback(number: signal.Si
             sock.sendall(raw_request())
             wait_for(lambda: stats(url)["in_flight"] == 1)
             process.send_signal(number)
-            out, err = process.communicate(timeout=10)
+            out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (0, "ended\n", "")
 
 
@@ -418,8 +424,8 @@ def test_the_process_outlives_ctrl_c_but_not_its_parent() -> None:
             assert parent.stdout is not None
             url = parent.stdout.readline().strip()
             os.killpg(parent.pid, signal.SIGINT)
-            time.sleep(0.2)
-            assert stats(url)["requests"] == 0
+            # A signal is taken before anything else: whoever answers now has outlived it.
+            assert [stats(url)["requests"] for _ in range(3)] == [0, 0, 0]
         finally:
             parent.kill()
         parent.wait()

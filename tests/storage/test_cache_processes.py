@@ -72,6 +72,13 @@ def wait_until(log: Path, text: bytes) -> None:
         time.sleep(0.01)
 
 
+def wait_for_lines(log: Path, count: int) -> None:
+    """Wait until a writer is sure of so many: a moment in its work, however fast that goes."""
+    end = time.monotonic() + 60
+    while len(acknowledged(log)) < count:
+        assert time.monotonic() < end, log.read_bytes()[-500:]
+
+
 def check_rows(cache: Cache, numbers: list[int]) -> None:
     """Each number once, with its own body, and totals of the rows."""
     attempts = cache.attempts()
@@ -98,7 +105,7 @@ def kill_rounds(folder: Path, rounds: int, seed: int) -> None:
             cache.path, "m", number * 10**6, (number + 1) * 10**6, rng.choice([40, 150]), log
         ) as process:
             wait_until(log, b"ready")
-            time.sleep(rng.uniform(0.0, 0.5))
+            wait_for_lines(log, rng.randrange(0, 60))
             process.send_signal(signal.SIGKILL)
         sure += acknowledged(log)
         if rng.random() < 0.5:

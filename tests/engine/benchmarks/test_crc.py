@@ -107,9 +107,9 @@ def test_loading_runs_neither_rdkit_nor_chemicals_and_takes_under_half_a_second(
 
 def test_a_second_load_is_free() -> None:
     BENCHMARKS.get("crc-logp").load()
-    start = time.perf_counter()
+    start = time.thread_time()
     BENCHMARKS.get("crc-logp").load()
-    assert time.perf_counter() - start < 0.01
+    assert time.thread_time() - start < 0.01
 
 
 def test_a_package_without_the_table_is_named(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

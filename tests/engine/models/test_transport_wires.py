@@ -11,6 +11,7 @@ import socket
 
 import anyio
 import pytest
+from anyio import wait_all_tasks_blocked
 from fault_server import FaultServer, endpoint, fault_server, http
 
 from molaudit.engine.errors import SettingsError
@@ -64,7 +65,7 @@ async def test_calls_that_come_while_connections_are_opened_ahead_are_not_held_u
                 await anyio.sleep(0.01)
             for _ in range(10):
                 calls.start_soon(transport.send, wire, "/ok", b"{}", 5.0)
-            await anyio.sleep(0.05)
+            await wait_all_tasks_blocked()
             assert faults.requests == []
             opening.cancel_scope.cancel()
     assert len(faults.requests) == 10
@@ -76,7 +77,7 @@ async def test_opening_ahead_fails_in_silence():
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
         async with Transport(50) as transport:
-            with anyio.fail_after(5):
+            with anyio.fail_after(60):
                 await transport.open_ahead(endpoint(url), 49)
 
 
@@ -85,7 +86,7 @@ async def test_nothing_is_opened_ahead_through_a_proxy(monkeypatch):
         monkeypatch.setenv("http_proxy", url)
         monkeypatch.delenv("no_proxy", raising=False)
         monkeypatch.delenv("NO_PROXY", raising=False)
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             await transport.open_ahead(endpoint("http://provider.invalid/v1"), 49)
         assert faults.connections == 0
 
