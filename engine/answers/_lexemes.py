@@ -13,12 +13,14 @@ A run is cut at its longest and then classified as a whole, so that no prefix of
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ._characters import EM_DASH, EN_DASH, GROUP_SPACE, is_stroke
 from ._units import read_unit
 
 # run
+_DIGIT = re.compile("[0-9]")
+_DIGITS_AND_POINT = frozenset("0123456789.")
 _RUN = re.compile(rf"(?:(?<![\d.])\.(?=\d))?+\d++(?:[.,'_{GROUP_SPACE}]\d++)*+")
 
 # classes of a run
@@ -57,6 +59,7 @@ _RAISED_FORMS = (
     re.compile(r" ?(?:\^|\*\*) ?([-+]?)(\d++)(?!\.\d)"),
     re.compile(r"\^?\{?([⁺⁻]?)([⁰¹²³⁴-⁹]++)\}?"),
 )
+_EXPONENT_FIRSTS = frozenset("eEdDxX×·*^⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 _BARE = re.compile(r" ?[-+]\d++")
 _RAISED_CUT = re.compile(r"\s{0,3}(?:\^|\*\*)[ {(]{0,3}[-+]?\s*+$|⁻(?![⁰¹²³⁴-⁹])")
 _RAISED_ODD = re.compile(
@@ -65,7 +68,7 @@ _RAISED_ODD = re.compile(
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 
 # a vulgar fraction behind the digits: 1½
-_FRACTION = re.compile("[¼-¾⅐-⅞]")
+_FRACTIONS = frozenset("¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞")
 
 # sign: what may stand before an attached one, and before one with a space behind it
 _BEFORE_SIGN = frozenset(" \n([{=:<>≤≥~≈\"',;/|→±!?$…×" + EM_DASH + GROUP_SPACE)
@@ -74,6 +77,8 @@ _BEFORE_SPACED_SIGN = re.compile(
 )
 
 _WORDED_SIGN = re.compile(r"\b(?:minus|negative|neg\.?)\s{0,3}\Z", re.I)
+
+_SIGN_WORDS = ("minus", "negative", "neg", "neg.")
 
 _NO_READING = frozenset(
     (
@@ -93,8 +98,7 @@ _NO_READING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Numeral:
+class Numeral(NamedTuple):
     """One written number. ``digits`` is None where the writing has no single reading; ``flags`` say why."""
 
     start: int
@@ -118,10 +122,25 @@ def find_numerals(normal: str, written: str, decimal_comma: bool = False) -> lis
     """
     found: list[Numeral] = []
     position = 0
-    while match := _RUN.search(normal, position):
+    while match := _next_run(normal, position):
         found.append(_read_run(normal, written, match, position, decimal_comma))
         position = found[-1].end
     return found
+
+
+def _next_run(normal: str, position: int) -> re.Match[str] | None:
+    """As ``_RUN.search``: from the first digit, and from the point right before it where that begins the run."""
+    digit = _DIGIT.search(normal, position)
+    if digit is None:
+        return None
+    start = digit.start()
+    if (
+        start > position
+        and normal[start - 1] == "."
+        and normal[start - 2 : start - 1] not in _DIGITS_AND_POINT
+    ):
+        start -= 1
+    return _RUN.match(normal, start)
 
 
 def _read_run(normal: str, written: str, run: re.Match[str], floor: int, decimal_comma: bool) -> Numeral:
@@ -134,16 +153,21 @@ def _read_run(normal: str, written: str, run: re.Match[str], floor: int, decimal
         start, text = start - 1, "," + text
     mantissa, flags = _comma_mantissa(text) if decimal_comma else _mantissa(text)
     end, spread = run.end(), None
-    if mantissa and (parenthesis := _SPREAD.match(normal, end)):
+    if mantissa and normal[end : end + 1] == "(" and (parenthesis := _SPREAD.match(normal, end)):
         spread, end = parenthesis[1], parenthesis.end()
     if run[0] == "10" and (power := _raised(normal, end)):
         mantissa, (exponent, end) = "1", power
     else:
         exponent, end, more = _exponent(normal, end)
         flags += more
-    if _FRACTION.match(normal, end):
+    if normal[end : end + 1] in _FRACTIONS:
         flags += ("irregular",)
-    if end == run.end() and text.isdigit() and (torn := _torn(normal, end)):
+    if (
+        end == run.end()
+        and normal[end : end + 2].lstrip(" ")[:1] == "."
+        and text.isdigit()
+        and (torn := _torn(normal, end))
+    ):
         end, flags = torn, (*flags, "split")
     begin = start
     start, sign, doubts = _sign(normal, written, begin, floor)
@@ -190,6 +214,8 @@ def _torn(normal: str, end: int) -> int | None:
 
 def _exponent(normal: str, end: int) -> tuple[str, int, tuple[str, ...]]:
     """The exponent that starts at ``end`` as text ("" if there is none), where it ends, and flags."""
+    if normal[end : end + 4].lstrip(" " + GROUP_SPACE)[:1] not in _EXPONENT_FIRSTS:
+        return "", end, ()
     for form in _E_FORMS:
         if match := form.match(normal, end):
             return match[1] + match[2], match.end(), ()
@@ -224,7 +250,7 @@ def _sign(normal: str, written: str, start: int, floor: int) -> tuple[int, str, 
     en dash, or a dash between a word and a number is punctuation as often as a minus: doubted, not decided.
     """
     before = normal[floor:start]
-    if _WORDED_SIGN.search(before[-12:]):
+    if before[-14:].rstrip().lower().endswith(_SIGN_WORDS) and _WORDED_SIGN.search(before[-12:]):
         return start, "", ("worded-sign",)
     if before[-1:] == "," and not before[-2:-1].strip():
         return start, "", ("decimal-comma",)

@@ -14,7 +14,8 @@ from itertools import pairwise
 from . import _places as places
 from ._answer import NumberAnswer
 from ._characters import normalise
-from ._contexts import is_aside, is_of_another, mask, property_of, stated_at
+from ._contexts import is_aside, is_of_another, property_of, stated_at
+from ._masks import mask
 from ._quantities import Quantity, find_quantities
 from ._scan import Manner, Scan, distinct_of, names_of, scan_text
 from ._units import same_unit
@@ -40,7 +41,7 @@ def read_prose(text: str, manner: Manner, explicit: bool, long: bool) -> NumberA
     scan = scan_text(text, manner, explicit)
     if is_not_finite(scan.normal):
         return NumberAnswer(kind="non-finite", rule="lone", text=scan.normal.strip())
-    sentences = places.Sentences(scan.normal)
+    sentences = places.Sentences(scan.normal, scan.low)
     return (
         _answer_lines(scan, sentences)
         or _named(scan, sentences, manner.names)
@@ -161,7 +162,7 @@ def _statements(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None:
     if not everything:
         return None
     rule = next(rule for rule, found in by_rule.items() if found)
-    if not scan.explicit and not bare and not by_rule["conclusion"] and is_declined(scan.normal):
+    if not scan.explicit and not bare and not by_rule["conclusion"] and is_declined(scan.normal, scan.low):
         return NumberAnswer(kind="refusal", rule="none", candidates=names_of(scan.main))
     if len(everything) > 1:
         return scan.undecided(rule)
@@ -191,7 +192,7 @@ def _bold(scan: Scan) -> list[Quantity]:
     allowed = {one.text: one for one in scan.main}
     chosen = []
     for content in scan.bold[-_MOST_STATEMENTS:]:
-        normal = mask(normalise(content), explicit=False)
+        normal = mask(normalise(content), explicit=False)[0]
         inside = [
             one
             for one in find_quantities(normal, content, scan.manner.decimal_comma)
@@ -286,15 +287,10 @@ def _by_unit(scan: Scan, distinct: Sequence[Quantity]) -> Quantity | None:
 
 def _rest(scan: Scan, long: bool) -> NumberAnswer:
     """Without any statement: the lone number, else why there is none."""
-    refusing = is_refusal(scan.normal)
     distinct = distinct_of(scan.main)
     if not distinct:
-        for one in scan.circumstances:
-            alone = not re.search(r"\w", scan.normal[: one.start] + scan.normal[one.end :])
-            if alone or (scan.declared is None and not refusing and not stated_at(scan.normal, one)):
-                return scan.answer(one, "lone")
-        return NumberAnswer(kind="refusal" if refusing else "none", rule="none")
-    if refusing and not scan.explicit and is_declined(scan.normal):
+        return _without_number(scan)
+    if not scan.explicit and is_declined(scan.normal, scan.low):
         return NumberAnswer(kind="refusal", rule="none", candidates=names_of(scan.main))
     start = len(scan.normal) - len(scan.normal.lstrip())
     chosen = _choose(scan, scan.main, start, lead=scan.explicit)
@@ -304,6 +300,15 @@ def _rest(scan: Scan, long: bool) -> NumberAnswer:
         return scan.undecided("lone")
     if is_of_another(scan.normal, chosen):
         return scan.undecided("lone", "of-another")
-    if refusing and not scan.explicit:
+    if not scan.explicit and is_refusal(scan.normal, scan.low):
         return scan.undecided("lone", "refusal-words")
     return scan.answer(chosen, "lone")
+
+
+def _without_number(scan: Scan) -> NumberAnswer:
+    refusing = is_refusal(scan.normal, scan.low)
+    for one in scan.circumstances:
+        alone = not re.search(r"\w", scan.normal[: one.start] + scan.normal[one.end :])
+        if alone or (scan.declared is None and not refusing and not stated_at(scan.normal, one)):
+            return scan.answer(one, "lone")
+    return NumberAnswer(kind="refusal" if refusing else "none", rule="none")

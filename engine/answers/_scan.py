@@ -8,8 +8,9 @@ from typing import cast
 
 from ._answer import Kind, NumberAnswer, from_quantity
 from ._characters import normalise, strip_markup
-from ._contexts import is_aside, is_circumstance, is_context_range, is_other_property, mask
+from ._contexts import is_aside, is_circumstance, is_context_range, is_other_property
 from ._lexemes import spaced_thousands
+from ._masks import mask
 from ._places import Span
 from ._quantities import Quantity, find_quantities
 from ._units import same_unit
@@ -36,6 +37,7 @@ class Scan:
     """A text, its quantities that may be answers, and those that state circumstances."""
 
     normal: str
+    low: str
     main: tuple[Quantity, ...]
     circumstances: tuple[Quantity, ...]
     bold: tuple[str, ...]
@@ -100,7 +102,7 @@ def scan_text(text: str, manner: Manner, explicit: bool) -> Scan:
     normal = normalise(written)
     if grouped := spaced_thousands(normal):
         normal = grouped
-    normal = mask(normal, explicit)
+    normal, low = mask(normal, explicit)
     main: list[Quantity] = []
     circumstances: list[Quantity] = []
     for found in find_quantities(normal, written, manner.decimal_comma):
@@ -109,4 +111,4 @@ def scan_text(text: str, manner: Manner, explicit: bool) -> Scan:
         if main and is_context_range(normal, found):
             continue
         (circumstances if is_circumstance(normal, found, manner.declared) else main).append(found)
-    return Scan(normal, tuple(main), tuple(circumstances), tuple(bold), manner, explicit)
+    return Scan(normal, low, tuple(main), tuple(circumstances), tuple(bold), manner, explicit)
