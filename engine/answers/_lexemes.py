@@ -78,6 +78,7 @@ _BEFORE_SPACED_SIGN = re.compile(
 
 _WORDED_SIGN = re.compile(r"\b(?:minus|negative|neg\.?)\s{0,3}\Z", re.I)
 
+_SIGN_ON_LINE_BEFORE = re.compile(r"(?:\A|[ \n([{=:~≈\"'])[-+\u2014] ?\n\s*+\Z")
 _SIGN_WORDS = ("minus", "negative", "neg", "neg.")
 
 _NO_READING = frozenset(
@@ -257,6 +258,8 @@ def _sign(normal: str, written: str, start: int, floor: int) -> tuple[int, str, 
     tight = before.rstrip(" " + GROUP_SPACE)
     if not tight:
         return start, "", ()
+    if tight[-1] == "\n" and _SIGN_ON_LINE_BEFORE.search(tight[-8:]):
+        return start, "", ("odd-sign",)
     at = floor + len(tight) - 1
     if tight[-1] not in "+-" + EM_DASH:
         # One inside a word is a letter of it: the long vowel of katakana, the one of Chinese.
