@@ -31,7 +31,7 @@ _BODY = (
     "I do not have a measured number for exactly this compound in mind, so the estimate rests on its neighbours.",
     "- The ring system: {a}\n- The polar group: -{b}\n- The chain: {d}",
     "Overall the molecule is moderately lipophilic, and nothing in its structure suggests unusual behaviour.",
-    "It is worth noting that the values of such compounds are sensitive to the ionic strength and to the method used.",
+    "It is worth noting that values of such compounds are sensitive to the ionic strength and to the method used.",
     "1. Identify the scaffold and its substituents.\n2. Compare with {m2}.\n3. Correct for the difference.",
 )
 _ENDINGS = (

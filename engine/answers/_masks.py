@@ -12,23 +12,17 @@ from collections.abc import Callable, Iterator
 
 from ._characters import GROUP_SPACE
 from ._search import Anchored, is_whole, lowered
-
-# SMILES: atoms with bonds, branches and ring digits; ring digits come in pairs
-_ATOM = r"(?:\[[^\[\]\s]{1,40}\]|Cl|Br|[BCNOPSFIbcnops])"
-_SMILES = re.compile(rf"(?:\(*+[-=#$:/\\~]?{_ATOM}(?:[-=#/\\:]?(?:%\d\d|\d))*+\)*+(?:\.(?=[(\[A-Z]))?)++")
-_BRACKETED = re.compile(r"\[[^\[\]\s]{1,40}\]")
-_RING = re.compile(r"%\d\d|\d")
-_ONE_ATOM = re.compile(_ATOM)
-_TOKEN = re.compile(r"\S++")
-_LONGEST_SMILES = 2000
+from ._structures import LONGEST_SMILES, TOKEN, without_structure
 
 # words that name a thing with an integer behind them, and words with a dotted number
 _NAMED = (
-    r"molecules?|compounds?|samples?|examples?|entry|steps?|refs?\.?|references?|options?|question|problem|case|no\.|nr\.?"
+    r"molecules?|compounds?|samples?|examples?|entry|steps?|refs?\.?|references?|options?|question|problem"
+    r"|case|no\.|nr\.?"
     r"|number|chapter|page|pp?\.|rule of|part|item|method|group|position|isomer|model|line|analog(?:ue)?"
 )
 _NUMBERED = (
-    r"tables?|fig(?:ure|\.)?|eqs?\.?|equations?|section|vol\.?|versions?|ver\.?|v\.?|gpt|claude|llama|gemini|qwen|phi"
+    r"tables?|fig(?:ure|\.)?|eqs?\.?|equations?|section|vol\.?|versions?|ver\.?|v\.?|gpt|claude|llama"
+    r"|gemini|qwen|phi"
     r"|grok|rdkit"
 )
 _IDENTIFIED = r"cid|chembl|id|cas|pubchem|chebi|zinc"
@@ -48,7 +42,8 @@ _BETWEEN = " \n#(:=-~≈" + GROUP_SPACE
 
 # a word for a deviation, not a value
 _DEVIATION = (
-    r"errors?|uncertainty|rmse|mae|mue|r2|r²|r\^2|margin|confidence|standard deviation|std|s\.?d\.?|accuracy|within"
+    r"errors?|uncertainty|rmse|mae|mue|r2|r²|r\^2|margin|confidence|standard deviation|std|s\.?d\.?"
+    r"|accuracy|within"
     r"|molecular weight|molar mass|mol\.? wt\.?|mw|m\.w\.|molecular mass"
 )
 
@@ -112,7 +107,8 @@ class _Text:
         if is_whole():
             self.normal = pattern.sub(lambda match: _blanked(match[0]), self.normal)
             return
-        parts, position = [], 0
+        parts: list[str] = []
+        position = 0
         for start, end in find(pattern, self):
             parts += self.normal[position:start], _blanked(self.normal[start:end])
             position = end
@@ -272,7 +268,8 @@ _MASKS: tuple[tuple[str, re.Pattern[str], Find], ...] = (
     (
         "deviation",
         re.compile(
-            rf"(?<![\w-])(?:{_DEVIATION})[\"'*]{{0,2}}(?:\s(?:of|is|was|about|around|to|the|estimate|be|approximately))*+"
+            rf"(?<![\w-])(?:{_DEVIATION})[\"'*]{{0,2}}(?:\s(?:of|is|was|about|around|to|the|estimate|be"
+            rf"|approximately))*+"
             r"\s{0,2}(?:[=:≈~±<>≤]\s{0,2})*+(?:about|approximately)?\s?[-+]?\d++(?:\.\d++)?(?:\s?%)?",
             re.I,
         ),
@@ -336,36 +333,17 @@ def mask(normal: str, explicit: bool) -> tuple[str, str]:
 def _without_structures(text: _Text) -> str:
     normal = text.normal
     if is_whole():
-        return _TOKEN.sub(lambda match: _without_structure(match[0]), normal)
-    parts, position = [], 0
+        return TOKEN.sub(lambda match: without_structure(match[0], _blanked), normal)
+    parts: list[str] = []
+    position = 0
     for start in text.glued:
         if start < position or normal[start] == _FILL:
             continue
-        reach = max(position, start - _LONGEST_SMILES - 10)
+        reach = max(position, start - LONGEST_SMILES - 10)
         begin = max(normal.rfind(space, reach, start) for space in (" ", "\n", GROUP_SPACE)) + 1 or reach
-        token = _TOKEN.match(normal, begin)
+        token = TOKEN.match(normal, begin)
         if token is None:
             continue
-        parts += normal[position:begin], _without_structure(token[0])
+        parts += normal[position:begin], without_structure(token[0], _blanked)
         position = token.end()
     return "".join((*parts, normal[position:])) if parts else normal
-
-
-def _without_structure(token: str) -> str:
-    core = token.strip("\"'`,;:?!")
-    if not 4 <= len(core) <= _LONGEST_SMILES or not ("1" in core or "2" in core or "%" in core):
-        return token
-    return _blanked(token) if is_smiles(core.rstrip(".")) else token
-
-
-def is_smiles(token: str) -> bool:
-    """Whether a word is a structure: SMILES grammar, at least two atoms, every ring opened is closed."""
-    for text in (token, token[1:-1] if token.startswith("(") and token.endswith(")") else ""):
-        if not text or not _SMILES.fullmatch(text):
-            continue
-        rings: dict[str, int] = {}
-        for ring in _RING.findall(_BRACKETED.sub("", text)):
-            rings[ring] = rings.get(ring, 0) + 1
-        if all(count % 2 == 0 for count in rings.values()) and len(_ONE_ATOM.findall(text)) >= 2:
-            return True
-    return False

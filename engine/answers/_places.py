@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ._characters import GROUP_SPACE
 from ._search import Anchored, lowered, starting
+from ._sentences import Sentences, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,8 @@ _ANSWER = Anchored(
         re.I,
     ),
     (
-        *("answer", "ans", "antwort", "respuesta", "réponse", "risposta", "resposta", "ответ", "svar", "odpowiedź", "cevap"),
+        *("answer", "ans", "antwort", "respuesta", "réponse", "risposta", "resposta", "ответ", "svar"),
+        *("odpowiedź", "cevap"),
         *("final", "答案", "回答", "答え", "정답", "답", "最终预测", "预测值", "a:"),
         *(word + space for word in ("the", "my", "a") for space in _SPACES),
     ),
@@ -170,7 +172,8 @@ _CONCLUSION = Anchored(
         r"(?:estimate|predict|guess|say|go with|propose|report|settle on|conclude)\b"
         r"|\bmy\s(?:best\s|final\s|own\s)?(?:estimate|prediction|guess|value)\b"
         r"|\b(?:best|final|overall)\s(?:estimate|guess|prediction)\b"
-        r"|\b(?:predicted|estimated|predict|estimate|prediction)\b(?=[^.\n]{0,60}(?:[:=≈~]|\bis\b|\bof\b|\bat\b))"
+        r"|\b(?:predicted|estimated|predict|estimate|prediction)\b(?=[^.\n]{0,60}(?:[:=≈~]|\bis\b|\bof\b"
+        r"|\bat\b))"
         r"|\bthe\s(?:final\s|numerical\s)?(?:value|result)\s(?:is|would be|=)"
         rf"|{_LINE}(?:value|result|prediction|estimate|output)\s?[:=]"
         r"|\b(?:therefore|thus|hence|in conclusion|in summary|overall)\b",
@@ -182,9 +185,6 @@ _CONCLUSION = Anchored(
         *(word + space for word in ("i", "my", "best", "final", "the") for space in _SPACES),
     ),
 )
-
-# ends of a sentence
-_SENTENCE_END = re.compile(r"\n|[.!?]['\")]?\s+(?=[A-Z\"'(])|(?<=\d)\.\s+(?=[-+\d])|[.!?]\s*+$|;\s")
 
 # a property's name before its value
 _AFTER_NAME = (
@@ -216,49 +216,12 @@ _REVISION = Anchored(
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A stretch behind a marker (which begins at ``marker``): its sentence, and where the reply goes on."""
-
-    start: int
-    end: int
-    rest: int
-    marker: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Prediction:
     """A labelled prediction; ``heading``: it has a line of its own and a colon or the like behind its label."""
 
     label: str
     span: Span
     heading: bool
-
-
-class Sentences:
-    """A text by sentences: where each ends is looked up when it is asked."""
-
-    def __init__(self, normal: str, low: str) -> None:
-        self.normal = normal
-        self.low = low
-        self._known = (0, -1, (0, 0))
-
-    def after(self, start: int, marker: int = 0) -> Span:
-        """The sentence from a position on; where the rest of the line is empty, that of the next line with text."""
-        normal = self.normal
-        while start < len(normal) and normal[start] in " \n|":
-            start += 1
-        end, rest = self._end(start)
-        return Span(start, end, rest, marker)
-
-    def _end(self, start: int) -> tuple[int, int]:
-        """Where the sentence that holds a position ends, and where the next begins; the last look-up is remembered."""
-        first, last, known = self._known
-        if first <= start <= last:
-            return known
-        match = _SENTENCE_END.search(self.normal, start)
-        found = (match.start(), match.end()) if match else (len(self.normal), len(self.normal))
-        self._known = start, found[0], found
-        return found
 
 
 def find_answer_lines(sentences: Sentences) -> list[Span]:

@@ -74,7 +74,7 @@ _OR_SO = re.compile(r"\s{0,3}or so\b|-?ish\b")
 
 
 # What each of the patterns above ends with before the number, in lower case, or begins with behind it.
-_BELOW_ENDS = (
+_BELOW_ENDS: tuple[str, ...] = (
     "<",
     "=",
     "~",
@@ -91,7 +91,7 @@ _BELOW_ENDS = (
     "maximum of",
 )
 _BELOW_ENDS += ("beneath", "exceeding")
-_ABOVE_ENDS = (
+_ABOVE_ENDS: tuple[str, ...] = (
     ">",
     "=",
     "~",
@@ -109,10 +109,10 @@ _ABOVE_ENDS = (
 )
 _ABOVE_ENDS += ("minimum of", "beyond")
 _ABOUT_ENDS = (
-    "~", "≈", "约", "about", "approximately", "approx", "approx.", "around", "roughly", "circa", "ca", "ca.", "c.", "nearly",
-    "almost", "close to", "near", "some", "region of", "vicinity of", "hood of", "order of", "ungefähr", "etwa", "rund",
-    "zirka", "environ", "à peu près", "aproximadamente", "alrededor de", "cerca de", "приблизительно", "около", "примерно",
-    "大约", "大約", "約",
+    "~", "≈", "约", "about", "approximately", "approx", "approx.", "around", "roughly", "circa", "ca", "ca.", "c.",
+    "nearly", "almost", "close to", "near", "some", "region of", "vicinity of", "hood of", "order of", "ungefähr",
+    "etwa", "rund", "zirka", "environ", "à peu près", "aproximadamente", "alrededor de", "cerca de",
+    "приблизительно", "около", "примерно", "大约", "大約", "約",
 )  # fmt: skip
 _LAST_WORDS = (*_BELOW_ENDS, *_ABOVE_ENDS, *_ABOUT_ENDS)
 _LONGEST_GAP = 14

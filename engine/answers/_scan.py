@@ -11,8 +11,8 @@ from ._characters import normalise, strip_markup
 from ._contexts import is_aside, is_circumstance, is_context_range, is_other_property
 from ._lexemes import spaced_thousands
 from ._masks import mask
-from ._places import Span
 from ._quantities import Quantity, find_quantities
+from ._sentences import Span
 from ._units import same_unit
 
 _MOST_CANDIDATES = 20

@@ -82,9 +82,10 @@ _CELSIUS_C = re.compile(r"\sC(?![\w°-])")
 
 # What no unit begins with: a mark of punctuation, a common word. To try all spellings takes 5 us.
 _NEXT = re.compile(r"\s{0,3}[(\[]?(\S?[a-z]*+)")
-_WORDS = ("kcal", "mol", "mmol", "umol", "nmol", "amu", "elec", "hart", "deg", "cels", "kelv", "perc", "per", "pct", "torr",
-    "atm", "bar", "mbar", "angs", "gram", "hrs", "hour", "min", "sec", "day", "deby", "log", "gmol", "mgkg", "mgml", "mgl",
-    "mgdm", "ugml", "gkg", "gml", "gdm", "cms", "molkg",
+_WORDS = (
+    "kcal", "mol", "mmol", "umol", "nmol", "amu", "elec", "hart", "deg", "cels", "kelv", "perc", "per", "pct",
+    "torr", "atm", "bar", "mbar", "angs", "gram", "hrs", "hour", "min", "sec", "day", "deby", "log", "gmol", "mgkg",
+    "mgml", "mgl", "mgdm", "ugml", "gkg", "gml", "gdm", "cms", "molkg",
 )  # fmt: skip
 _PAIRS = ("kg", "mg", "ug", "nm", "cm", "mm", "hr", "ml", "ul", "gl")
 _FIRSTS = frozenset("kKJgauDmMµneEhHA°℃℉dcCFp%tTPbÅLGsl-")

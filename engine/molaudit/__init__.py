@@ -8,14 +8,19 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from molaudit.engine.answers.numbers import read as read
     from molaudit.engine.api import Scores as Scores
     from molaudit.engine.api import score as score
 
-__all__ = ["Scores", "score"]
+__all__ = ["Scores", "read", "score"]
 
 
 def __getattr__(name: str) -> Any:
     # Loading on first use keeps `molaudit --help` and `import molaudit` free of polars, numba and RDKit.
+    if name == "read":
+        from molaudit.engine.answers import numbers
+
+        return numbers.read
     if name in __all__:
         from molaudit.engine import api
 
