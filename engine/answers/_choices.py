@@ -1,4 +1,4 @@
-"""Which of several numbers of a sentence it states: by unit, as the result of a sum, as the first with its grounds."""
+"""Which of several numbers of a sentence it states: by unit, as result of a sum, as the first with its grounds."""
 
 from __future__ import annotations
 
