@@ -155,6 +155,9 @@ _BRACKETED = re.compile(
     r"/?>{1,2}(?![\w=])",
     re.I,
 )
+_ODD = re.compile(
+    "[\u200b-\u200f\u2060-\u206f\u061c\u180e\ufeff\u202a-\u202e\ue000\u00ad\uff1c\u27e8\u3008\u2329\u2039]"
+)
 _ANGLES = str.maketrans("\uff1c\uff1e\u27e8\u27e9\u3008\u3009\u2329\u232a\u2039\u203a", "<><><><><>")
 _ANGLE = re.compile("[\uff1c\u27e8\u3008\u2329\u2039](?=[^\n]{0,60}[\uff1e\u27e9\u3009\u232a\u203a])")
 
@@ -215,7 +218,7 @@ def strip_markup(text: str) -> tuple[str, list[str]]:
         bold.append(_content(match))
         return _unwrap(match)
 
-    if not text.isascii():
+    if not text.isascii() and _ODD.search(text):
         text = _INVISIBLE.sub("", text)
         if _ANGLE.search(text):
             text = text.translate(_ANGLES)

@@ -83,11 +83,17 @@ def _bare(name: str) -> str:
     return name.replace(" ", "").replace(".", "").casefold()
 
 
+_BEHIND_PLAIN = frozenset((" ", "\n", ".", ",", ";", ":", ")", "]", ""))
+
+
 def is_aside(normal: str, quantity: Quantity) -> bool:
     """Whether a quantity belongs to a name, counts something or is a date, whatever else the text says."""
-    before = normal[max(0, quantity.start - 24) : quantity.start]
-    after = normal[quantity.end : quantity.end + 24]
-    spaced = before[-1:] in " \n" and before[-2:-1] not in "±-"
+    start, end = quantity.start, quantity.end
+    spaced = start > 1 and normal[start - 1] in " \n" and normal[start - 2] not in "±-"
+    if spaced and not quantity.integer and normal[end : end + 1] in _BEHIND_PLAIN:
+        return False
+    before = normal[max(0, start - 24) : start]
+    after = normal[end : end + 24]
     if not spaced and _GLUED.search(before[-6:]):
         return True
     first = after[:1]

@@ -38,13 +38,14 @@ _NEEDED = (
 
 def read_many(replies: Sequence[str | None], manner: dict[str, Any]) -> list[Row]:
     """As `read_rows`, by several processes where there is much to read and more than one core."""
-    helpers = min(_cores() - 1, _MOST_HELPERS, sum(map(_length, replies)) // _LEAST_CHARACTERS)
+    helpers = min(cores() - 1, _MOST_HELPERS, sum(map(_length, replies)) // _LEAST_CHARACTERS)
     if helpers < 1 or is_whole() or not sys.executable:
         return read_rows(replies, manner)
     return _Shared(replies, manner).read(helpers)
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many cores this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 

@@ -16,6 +16,7 @@ import re
 from typing import NamedTuple
 
 from ._characters import GROUP_SPACE
+from ._search import is_whole
 from ._signs import read_sign
 from ._units import read_unit
 
@@ -23,6 +24,13 @@ from ._units import read_unit
 _DIGIT = re.compile("[0-9]")
 _DIGITS_AND_POINT = frozenset("0123456789.")
 _RUN = re.compile(rf"(?:(?<![\d.])\.(?=\d))?+\d++(?:[.,'_{GROUP_SPACE}]\d++)*+")
+
+# a run with nothing behind it that could belong to it; "10" may be raised
+_END = r"(?=[\n;)\]|]|\Z|,(?![0-9])| (?![eExX×·*^⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻. \u202f]))"
+_PLAIN_RUN = re.compile(rf"(?!10\b(?!\.))[0-9]{{1,9}}(?:\.[0-9]{{1,9}}(?:{_END}|(?=\.(?:[ \n]|\Z)))|{_END})")
+_NOT_PLAIN = frozenset("+- \n")
+_NOT_BESIDE = frozenset("+-,. \n")
+_NEGATIVE = ("minus", "negative", "neg", "neg.")
 
 # classes of a run
 _POINT = re.compile(r"\d++(?:\.\d++)?|\.\d++")
@@ -113,25 +121,52 @@ def find_numerals(normal: str, written: str, decimal_comma: bool = False) -> lis
     """
     found: list[Numeral] = []
     position = 0
-    while match := _next_run(normal, position):
-        found.append(_read_run(normal, written, match, position, decimal_comma))
-        position = found[-1].end
+    quick = not decimal_comma and not is_whole()
+    while digit := _DIGIT.search(normal, position):
+        start = digit.start()
+        numeral = _plain(normal, written, start, position) if quick else None
+        if numeral is None:
+            run = _run_at(normal, start, position)
+            numeral = _read_run(normal, written, run, position, decimal_comma)
+        found.append(numeral)
+        position = numeral.end
     return found
 
 
-def _next_run(normal: str, position: int) -> re.Match[str] | None:
-    """As ``_RUN.search``: from the first digit, and from the point right before it where that begins the run."""
-    digit = _DIGIT.search(normal, position)
-    if digit is None:
+def _plain(normal: str, written: str, start: int, floor: int) -> Numeral | None:
+    """The same as `_read_run` for the most usual: a plain number between spaces or marks, with or without a minus."""
+    if start < floor + 2:
         return None
-    start = digit.start()
-    if (
-        start > position
-        and normal[start - 1] == "."
-        and normal[start - 2 : start - 1] not in _DIGITS_AND_POINT
-    ):
+    run = _PLAIN_RUN.match(normal, start)
+    if run is None:
+        return None
+    text = run[0]
+    before, sign = normal[start - 1], ""
+    if before == " ":
+        further = normal[start - 2]
+        if further in _NOT_PLAIN or not further.isascii():
+            return None
+        if further in "sge." and normal[max(floor, start - 12) : start - 1].lower().endswith(_NEGATIVE):
+            return None
+    elif before == "-":
+        if normal[start - 2] not in " \n" or normal[start - 3 : start - 2] == "±":
+            return None
+        sign = "-"
+    elif before in _NOT_BESIDE or before.isalnum() or not before.isascii():
+        return None
+    begin = start - len(sign)
+    digits = join_digits(sign, text, "") if text[0] == "0" else sign + text
+    return Numeral(begin, run.end(), written[begin : run.end()], digits, (), None, sign != "")
+
+
+def _run_at(normal: str, start: int, floor: int) -> re.Match[str]:
+    """The run of a first digit, from the point right before it where that begins the run."""
+    pointed = start > floor and normal[start - 1] == "."
+    if pointed and normal[start - 2 : start - 1] not in _DIGITS_AND_POINT:
         start -= 1
-    return _RUN.match(normal, start)
+    run = _RUN.match(normal, start)
+    assert run
+    return run
 
 
 def _read_run(normal: str, written: str, run: re.Match[str], floor: int, decimal_comma: bool) -> Numeral:

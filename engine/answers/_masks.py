@@ -51,6 +51,7 @@ _DEVIATION = (
 _LIST_NUMBER = re.compile(r"(?m)^[ ]{0,6}\(?\d{1,2}[.)][ ]+(?=\S)(?!\d{1,6}[ ]*$)")
 
 _RUN = re.compile("[0-9]+")
+_NUMBER = re.compile(r"[0-9]+(?:\.([0-9]+))?")
 _FILL = "W"
 
 Spans = Iterator[tuple[int, int]]
@@ -74,33 +75,29 @@ class _Text:
     def _survey(self) -> None:
         """Sort the starts of the runs by the character behind them and by what stands before them."""
         normal, low, by_next = self.normal, self.low, self.by_next
-        last_start, last_end = -1, -1
-        for run in _RUN.finditer(normal):
-            start, end = run.span()
-            behind = normal[end : end + 2]
-            char = behind[:1]
-            if char in by_next:
-                by_next[char].append(start)
+        bracketed = "[" in normal
+        for number in _NUMBER.finditer(normal):
+            start, end = number.span()
+            if (fraction := number.start(1)) > 0:
+                by_next.setdefault(".", []).append(start)
+                by_next.setdefault(normal[end : end + 1], []).append(fraction)
+                if normal[end : end + 1] == "." and normal[end + 1 : end + 2].isdigit():
+                    self.dotted.append(start)
             else:
-                by_next[char] = [start]
-            before = normal[start - 1] if start else " "
-            fraction = before == "." and start == last_end + 1
-            if char == ".":
-                if fraction and behind[1:].isdigit():
-                    self.dotted.append(last_start)
-                elif behind == ". " and end - start <= 2:
+                behind = normal[end : end + 2]
+                by_next.setdefault(behind[:1], []).append(start)
+                if behind in (". ", ") ") and end - start <= 2:
                     self.listed.append(start)
-            elif behind == ") " and end - start <= 2:
-                self.listed.append(start)
-            if not fraction:
-                word, begin = _word_before(low, start)
-                if word in _KNOWN_ENDS or (not word.isalpha() and word.endswith(_ENDS)):
-                    self.words.append((word, begin, start))
-            if before not in " \n.,":
-                # A ring digit of a structure stands behind an atom, a bond or a bracket.
+            word, begin = _word_before(low, start)
+            if word in _KNOWN_ENDS or (not word.isalpha() and word.endswith(_ENDS)):
+                self.words.append((word, begin, start))
+            before = normal[start - 1] if start else " "
+            # A ring digit of a structure stands behind an atom, or a bond behind one; or within brackets.
+            if before not in " \n.," and (
+                bracketed or before not in "-(~=+" or normal[start - 2] not in " \n"
+            ):
                 self.glued.append(start)
-            last_start, last_end = start, end
-        self.empty = last_start < 0
+        self.empty = not by_next
 
     def blank(self, pattern: re.Pattern[str], find: Find) -> None:
         """Blank the digits of every match."""
@@ -199,11 +196,12 @@ def _behind_deviations(pattern: re.Pattern[str], text: _Text) -> Spans:
 
 def _at_lines(pattern: re.Pattern[str], text: _Text) -> Spans:
     """Match at the start of the line of a short run with a point or parenthesis behind."""
-    normal = text.normal
+    normal, position = text.normal, 0
     for start in text.listed:
         begin = normal.rfind("\n", max(0, start - 8), start) + 1
-        if (begin or start <= 7) and (match := pattern.match(normal, begin)):
+        if begin >= position and (begin or start <= 7) and (match := pattern.match(normal, begin)):
             yield match.span()
+            position = match.end()
 
 
 _DEVIATION_STEMS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -70,7 +70,7 @@ class Scan:
         elif found.unit and self.declared and found.unit != self.declared:
             marks += ("log-unit",)
         candidates = names_of((*self.main, found))
-        if len(distinct_of(self.main)) > 1:
+        if _has_several(self.main):
             marks += ("others",)
         return from_quantity(
             cast(Kind, kind), found.text, found.digits, rule,
@@ -97,6 +97,15 @@ def distinct_of(found: Iterable[Quantity]) -> list[Quantity]:
     return list(seen.values())
 
 
+def _has_several(found: Sequence[Quantity]) -> bool:
+    first = found[0] if found else None
+    return any(
+        one.digits != first.digits or (one.digits is None and one.identity != first.identity)
+        for one in found
+        if first
+    )
+
+
 def scan_text(text: str, manner: Manner, explicit: bool) -> Scan:
     written, bold = strip_markup(text)
     normal = normalise(written)
@@ -108,7 +117,7 @@ def scan_text(text: str, manner: Manner, explicit: bool) -> Scan:
     for found in find_quantities(normal, written, manner.decimal_comma):
         if is_aside(normal, found) or (manner.names and is_other_property(normal, found, manner.names)):
             continue
-        if main and is_context_range(normal, found):
+        if found.kind == "range" and main and is_context_range(normal, found):
             continue
         (circumstances if is_circumstance(normal, found, manner.declared) else main).append(found)
     return Scan(normal, low, tuple(main), tuple(circumstances), tuple(bold), manner, explicit)
