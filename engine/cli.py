@@ -33,6 +33,7 @@ COMMANDS = {
     "report": "score what is answered so far, also while it runs",
     "cache": "the response cache: info, explain, evict, export, merge, rebuild",
     "power": "the chance that an audit flags a model, before money is spent",
+    "read": "how a reply is read, and why; a table of replies; a provider's body",
     "null": "null distributions to disk, in chunks for any number of machines",
     "bench": "speed beside peers and physical limits, in one run",
     "serve": "simulated models behind a real HTTP server on this machine",

@@ -148,7 +148,7 @@ def _unknown(
     if "key" in key.lower() and "api_key_env" in allowed:
         return f"{text} (did you mean 'api_key_env'?)"
     home = next((name for name, keys in elsewhere.items() if key in keys), None)
-    if home is not None:
+    if home is not None and not (home == "arm" and did_you_mean(key, allowed)):
         return f"{text} ({key} belongs into {_heading(home)})"
     return text + did_you_mean(key, allowed)
 

@@ -75,6 +75,9 @@ class EndpointSettings(Section):
     base_url: Text
     identity: Text | None = None
     api_key_env: Text | None = None
+    api_key_header: Text | None = None
+    proxy: Annotated[bool, Field(strict=True)] = True
+    insecure: Annotated[bool, Field(strict=True)] = False
     requests_per_minute: Number | None = None
     tokens_per_minute: Number | None = None
     burst: Count | None = None
@@ -82,9 +85,6 @@ class EndpointSettings(Section):
     pool: Text | None = None
     timeouts: dict[str, Number] = Field(default_factory=dict)
     headers: dict[str, Annotated[str, Field(strict=True)]] = Field(default_factory=dict)
-    api_key_header: Text | None = None
-    proxy: Annotated[bool, Field(strict=True)] = True
-    insecure: Annotated[bool, Field(strict=True)] = False
 
     @field_validator("api_key_header")
     @classmethod

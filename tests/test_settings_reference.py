@@ -50,7 +50,7 @@ def test_the_page_has_the_defaults_of_the_schema(section: str) -> None:
         shown = stated[field.alias or name]
         assert (shown == "needed") == field.is_required(), name
         default = None if field.is_required() else field.get_default(call_default_factory=True)
-        if re.fullmatch(r'`["\[{\d].*`', shown) and name not in ("in_flight", "timeouts"):
+        if re.fullmatch(r'`(["\[{\d].*|true|false)`', shown) and name not in ("in_flight", "timeouts"):
             value: Any = tomllib.loads(f"x = {shown.strip('`')}")["x"]
             assert value == (list(default) if isinstance(default, tuple) else default), name
         else:

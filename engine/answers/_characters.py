@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from ._search import substituted
+
 GROUP_SPACE = "\u202f"
 """The one space that may stand between groups of three digits, after `normalise`."""
 
@@ -85,7 +87,8 @@ def _one_for_one() -> dict[int, str]:
         "/": "\u2215\u2044\uff0f",
         GROUP_SPACE: "\u00a0\u2007\u2008\u2009",
         # U+2581 is the space of a tokenizer that leaked.
-        " ": "\u2002\u2003\u2004\u2005\u2006\u200a\u3000\u2581\t\r\v\f",
+        " ": "\u2002\u2003\u2004\u2005\u2006\u200a\u3000\u2581\u1680\u205f\t\r\v\f\x1c\x1d\x1e\x1f",
+        "\n": "\x85\u2028\u2029",
     }.items():
         table |= dict.fromkeys(map(ord, sources), target)
     # Superscript signs are read with the superscript digits, which are an exponent and no digits of the number.
@@ -95,17 +98,26 @@ def _one_for_one() -> dict[int, str]:
 
 
 _TABLE = _one_for_one()
-_ASCII_CONTROLS = str.maketrans("\t\r\v\f", "    ")
+_ASCII_CONTROLS = str.maketrans("\t\r\v\f\x1c\x1d\x1e\x1f", "        ")
 
 
 _PLAIN_BEHIND_RAISED = re.compile(r"[\u207b\u208b](?=\.?\d)")
+
+
+_TO_TRANSLATE = re.compile("[^\\x00-\\x7f]|[\t\r\v\f\x1c-\x1f]")
+
+
+def _translated(match: re.Match[str]) -> str:
+    # In prose few characters are not ASCII: to look up these alone is ten times as fast as ``translate``.
+    found = _TABLE.get(ord(match[0]))
+    return match[0] if found is None else found
 
 
 def normalise(text: str) -> str:
     """Replace each character by its plainest equal; the length never changes."""
     if text.isascii():
         return text.translate(_ASCII_CONTROLS)
-    text = text.translate(_TABLE)
+    text = _TO_TRANSLATE.sub(_translated, text)
     # A raised or lowered minus before plain digits is no exponent's.
     return _PLAIN_BEHIND_RAISED.sub("-", text) if "\u207b" in text or "\u208b" in text else text
 
@@ -142,6 +154,9 @@ _BRACKETED = re.compile(
     r"|to)\b)[^\s<>\d][^\s<>]{0,20}){0,3}\s?)"
     r"/?>{1,2}(?![\w=])",
     re.I,
+)
+_ODD = re.compile(
+    "[\u200b-\u200f\u2060-\u206f\u061c\u180e\ufeff\u202a-\u202e\ue000\u00ad\uff1c\u27e8\u3008\u2329\u2039]"
 )
 _ANGLES = str.maketrans("\uff1c\uff1e\u27e8\u27e9\u3008\u3009\u2329\u232a\u2039\u203a", "<><><><><>")
 _ANGLE = re.compile("[\uff1c\u27e8\u3008\u2329\u2039](?=[^\n]{0,60}[\uff1e\u27e9\u3009\u232a\u203a])")
@@ -203,13 +218,14 @@ def strip_markup(text: str) -> tuple[str, list[str]]:
         bold.append(_content(match))
         return _unwrap(match)
 
-    if not text.isascii():
+    if not text.isascii() and _ODD.search(text):
         text = _INVISIBLE.sub("", text)
         if _ANGLE.search(text):
             text = text.translate(_ANGLES)
     if "&" in text:
         text = _ENTITY.sub(lambda m: _ENTITIES[m[0][1:-1].lower()], text)
-    text = BOLD.sub(keep, text)
+    if "**" in text or "__" in text or "<" in text or "bf" in text:
+        text = substituted(BOLD, keep, text, "*_<\\")
     return _strip_decoration(text), [_strip_decoration(inner) for inner in bold]
 
 
@@ -221,18 +237,25 @@ def _unwrap(match: re.Match[str]) -> str:
     return _SEAM + _content(match) + _SEAM
 
 
+def _seam(_match: re.Match[str]) -> str:
+    return _SEAM
+
+
 def _strip_decoration(text: str) -> str:
+    if "[|" in text and "<" not in text:
+        text = _TOKEN.sub(_SEAM, text)
     if "<" in text:
         text = _HTML_SUPERSCRIPT.sub(r"^{\1}", text)
-        text = _TOKEN.sub(_SEAM, text)
-        text = _BRACKETED.sub(rf"{_SEAM}\1{_SEAM}", text)
+        text = substituted(_TOKEN, _seam, text, "<[")
+        text = substituted(_BRACKETED, lambda match: _SEAM + match[1] + _SEAM, text, "<")
         text = _HTML_BREAK.sub("\n", text)
         text = _HTML_TAG.sub(_SEAM, text)
     if "\\" in text or "$" in text or "{,}" in text:
         text = _strip_latex(text)
     if "*" in text or "_" in text:
-        text = _ITALIC.sub(_unwrap, text)
-        text = _LONE_STARS.sub(_SEAM, text)
+        text = substituted(_ITALIC, _unwrap, text, "*_")
+        if "**" in text:
+            text = _LONE_STARS.sub(_SEAM, text)
     if "#" in text:
         text = _HEADING.sub("", text)
     text = text.replace("`", _SEAM)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import polars as pl
 
-from ._answer import NumberAnswer
-from ._parse import parse_number
+from ._helpers import read_many
 
 _FIELDS: dict[str, pl.DataType | type[pl.DataType]] = {
     "text": pl.String,
@@ -61,31 +59,17 @@ def parse_column(
         is_plain &= ~pl.col("reply").str.contains(_THOUSANDS_LIKE)
     plain = unique.filter(is_plain)
     other = unique.join(plain, on="reply", how="anti", nulls_equal=True)
-    read = partial(parse_number, unit=unit, names=names, approximate=approximate, decimal_comma=decimal_comma)
-    rows = [_row(reply, read(reply)) for reply in other["reply"]]
-    slow = pl.DataFrame(rows, schema={"reply": pl.String, **SCHEMA}, orient="row")
+    manner = {
+        "unit": unit,
+        "names": list(names),
+        "approximate": approximate,
+        "decimal_comma": decimal_comma,
+    }
+    rows = read_many(other["reply"].to_list(), manner)
+    slow = pl.DataFrame(rows, schema=SCHEMA, orient="row").insert_column(0, other["reply"])
     return replies.join(
         pl.concat([_read_plain(plain), slow]), on="reply", how="left", nulls_equal=True, maintain_order="left"
     ).drop("reply")
-
-
-def _row(reply: str | None, answer: NumberAnswer) -> tuple[object, ...]:
-    value, low, high = (None if x is None else float(x) for x in (answer.value, answer.low, answer.high))
-    return (
-        reply,
-        answer.text,
-        answer.digits,
-        value,
-        answer.figures,
-        answer.stripped,
-        answer.rule,
-        answer.kind,
-        list(answer.flags),
-        list(answer.candidates),
-        answer.unit,
-        low,
-        high,
-    )
 
 
 def _read_plain(plain: pl.DataFrame) -> pl.DataFrame:

@@ -1,8 +1,4 @@
-"""Numbers that are never the answer: names, structures, identifiers, references, circumstances.
-
-`mask` blanks whole stretches whose digits are no numbers (a SMILES, a CAS number, a list number);
-`is_aside` judges a quantity by what stands beside it (glued to a letter, counts something, a temperature).
-"""
+"""Numbers that are never the answer, judged by what stands beside them: glued to a letter, a count, a temperature."""
 
 from __future__ import annotations
 
@@ -11,74 +7,6 @@ from collections.abc import Sequence
 
 from ._quantities import Quantity
 from ._units import CONDITIONS, TEMPERATURES, same_unit
-
-# SMILES: atoms with bonds, branches and ring digits; ring digits come in pairs
-_ATOM = r"(?:\[[^\[\]\s]{1,40}\]|Cl|Br|[BCNOPSFIbcnops])"
-_SMILES = re.compile(rf"(?:\(*+[-=#$:/\\~]?{_ATOM}(?:[-=#/\\:]?(?:%\d\d|\d))*+\)*+(?:\.(?=[(\[A-Z]))?)++")
-_BRACKETED = re.compile(r"\[[^\[\]\s]{1,40}\]")
-_RING = re.compile(r"%\d\d|\d")
-_ONE_ATOM = re.compile(_ATOM)
-_TOKEN = re.compile(r"\S++")
-_LONGEST_SMILES = 2000
-
-# words that name a thing with an integer behind them, and words with a dotted number
-_NAMED = (
-    r"molecules?|compounds?|samples?|examples?|entry|steps?|refs?\.?|references?|options?|question|problem"
-    r"|case|no\.|nr\.?"
-    r"|number|chapter|page|pp?\.|rule of|part|item|method|group|position|isomer|model|line|analog(?:ue)?"
-)
-_NUMBERED = (
-    r"tables?|fig(?:ure|\.)?|eqs?\.?|equations?|section|vol\.?|versions?|ver\.?|v\.?|gpt|claude|llama"
-    r"|gemini|qwen|phi"
-    r"|grok|rdkit"
-)
-_IDENTIFIED = r"cid|chembl|id|cas|pubchem|chebi|zinc"
-
-# a word for a deviation, not a value
-_DEVIATION = (
-    r"errors?|uncertainty|rmse|mae|mue|r2|r²|r\^2|margin|confidence|standard deviation|std|s\.?d\.?"
-    r"|accuracy|within"
-    r"|molecular weight|molar mass|mol\.? wt\.?|mw|m\.w\.|molecular mass"
-)
-
-_MASKS: tuple[re.Pattern[str], ...] = (
-    re.compile(r"https?://\S++", re.I),
-    # DOI
-    re.compile(r"(?:doi:\s?)?\b10\.\d{4,9}/\S++", re.I),
-    re.compile(r"\bInChI=\S++"),
-    # CAS number, ISO date, clock time
-    re.compile(r"(?<![\w.\-])\d{2,7}-\d{2}-\d(?![\w\-]|\.\d)"),
-    re.compile(r"(?<![\w.])\d{4}-\d{2}-\d{2}(?![\w-])"),
-    re.compile(r"(?<![\w.])\d{1,2}:\d{2}(?::\d{2})?(?![\w:])"),
-    # version: three parts or more, unless they can be groups of three
-    re.compile(r"(?<![\w.])\d{1,4}(?:\.\d{1,2}(?!\d)){2,4}(?![\w.]\d)"),
-    # citation behind a word
-    re.compile(r"(?<=[\w.,)\"'])\s?\[\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,8}\]"),
-    # bicyclo[2.2.1]
-    re.compile(r"(?<=[A-Za-z])\[[\d.,^{}()]{1,60}\]"),
-    # locants: 1,2-di..., 2-(4-..., 4'-, 3,3',5-
-    re.compile(r"(?<![\w.])(?<!\d,)(?<!',)\d++(?:'{0,2},\d++)*+'{0,2}[a-zA-Z]?'{0,2}-(?=[A-Za-z(\[])"),
-    # pH 7.4
-    re.compile(r"\bpH\s{0,2}(?:of|is|=|~|≈|:)?\s{0,2}\d++(?:\.\d++)?"),
-    re.compile(r"\b\d++(?:\.\d++)?\s?%\s(?:CI|confidence|conf\.)"),
-    # "to 3 significant figures"
-    re.compile(
-        r"\b\d++[\s-](?:sig(?:nificant|\.)?|decimals?|digits?|d\.p\.)(?:\s(?:figures?|digits?|places?))?",
-        re.I,
-    ),
-    re.compile(rf"(?<![\w-])(?:{_NAMED})\s{{0,2}}[#(]?\s?\d++(?!\.\d|[eE][-+\d]|\s?[×*x])", re.I),
-    re.compile(rf"(?<![\w-])(?:{_NUMBERED})\s{{0,2}}[#(-]?\s?\d++(?:\.\d++)*+(?![eE][-+\d])", re.I),
-    re.compile(rf"(?<![\w-])(?:{_IDENTIFIED})\s{{0,2}}[#:=(]?\s?\d++(?!\.\d)", re.I),
-    re.compile(
-        rf"(?<![\w-])(?:{_DEVIATION})[\"'*]{{0,2}}(?:\s(?:of|is|was|about|around|to|the|estimate|be"
-        rf"|approximately))*+"
-        r"\s{0,2}(?:[=:≈~±<>≤]\s{0,2})*+(?:about|approximately)?\s?[-+]?\d++(?:\.\d++)?(?:\s?%)?",
-        re.I,
-    ),
-)
-
-# list number at the start of a line with more behind it; "12. 3" alone may be a number torn apart
-_LIST_NUMBER = re.compile(r"(?m)^[ ]{0,6}\(?\d{1,2}[.)][ ]+(?=\S)(?!\d{1,6}[ ]*$)")
 
 # counts: an integer before a plain word that cannot follow an answer
 _COUNTED = re.compile(r"[\s-]([a-z]{3,})\b")
@@ -123,50 +51,6 @@ _YEAR_BEFORE = re.compile(r"(?:\bin|\bsince|\bby|\(|,|\bet al\.?|\bfrom|\bof|[A-
 # a name in front: a letter, a bracket, or a sign or bracket behind one (PM6-3, Fe+2, [C]1, f(3)
 _GLUED = re.compile(r"[^\W\d]\Z|[\]%#&@]\Z|\w[-+)/(]\Z|\d:\Z|(?:±|\+\s?/?-)\s?\Z")
 
-_FILL = "W"
-
-
-def mask(normal: str, explicit: bool) -> str:
-    """Replace digits that are no numbers by letters, so the length stays.
-
-    Parameters
-    ----------
-    normal : str
-        Normalised text.
-    explicit : bool
-        The text is the content of an answer tag or box: a leading "5. " is its number, not a list's.
-    """
-    for pattern in _MASKS:
-        normal = pattern.sub(_blank, normal)
-    if not explicit:
-        normal = _LIST_NUMBER.sub(_blank, normal)
-    return _TOKEN.sub(_blank_smiles, normal) if any(mark in normal for mark in "1%2") else normal
-
-
-def _blank(match: re.Match[str]) -> str:
-    return "".join(_FILL if char.isdigit() else char for char in match[0])
-
-
-def _blank_smiles(match: re.Match[str]) -> str:
-    token = match[0]
-    core = token.strip("\"'`,;:?!")
-    if not 4 <= len(core) <= _LONGEST_SMILES or not any(char.isdigit() for char in core):
-        return token
-    return _blank(match) if is_smiles(core.rstrip(".")) else token
-
-
-def is_smiles(token: str) -> bool:
-    """Whether a word is a structure: SMILES grammar, at least two atoms, every ring opened is closed."""
-    for text in (token, token[1:-1] if token.startswith("(") and token.endswith(")") else ""):
-        if not text or not _SMILES.fullmatch(text):
-            continue
-        rings: dict[str, int] = {}
-        for ring in _RING.findall(_BRACKETED.sub("", text)):
-            rings[ring] = rings.get(ring, 0) + 1
-        if all(count % 2 == 0 for count in rings.values()) and len(_ONE_ATOM.findall(text)) >= 2:
-            return True
-    return False
-
 
 def is_other_property(normal: str, quantity: Quantity, names: Sequence[str]) -> bool:
     """Whether a quantity is said to be another property than the one named."""
@@ -199,13 +83,25 @@ def _bare(name: str) -> str:
     return name.replace(" ", "").replace(".", "").casefold()
 
 
+_BEHIND_PLAIN = frozenset((" ", "\n", ".", ",", ";", ":", ")", "]", ""))
+
+
 def is_aside(normal: str, quantity: Quantity) -> bool:
     """Whether a quantity belongs to a name, counts something or is a date, whatever else the text says."""
-    before = normal[max(0, quantity.start - 24) : quantity.start]
-    after = normal[quantity.end : quantity.end + 24]
-    if _GLUED.search(before):
+    start, end = quantity.start, quantity.end
+    spaced = start > 1 and normal[start - 1] in " \n" and normal[start - 2] not in "±-"
+    if spaced and not quantity.integer and normal[end : end + 1] in _BEHIND_PLAIN:
+        return False
+    before = normal[max(0, start - 24) : start]
+    after = normal[end : end + 24]
+    if not spaced and _GLUED.search(before[-6:]):
         return True
-    if after[:1].isalpha() or after[:1] == "_" or re.match(r"[-/][A-Za-z]|'", after):
+    first = after[:1]
+    if (
+        first.isalpha()
+        or first in ("_", "'")
+        or (first in ("-", "/") and after[1:2].isascii() and after[1:2].isalpha())
+    ):
         return not (after[:1] == "'" and "'" in before)
     if quantity.integer and quantity.unit is None and quantity.kind != "range":
         counted = _COUNTED.match(after)

@@ -13,13 +13,24 @@ A run is cut at its longest and then classified as a whole, so that no prefix of
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from ._characters import EM_DASH, EN_DASH, GROUP_SPACE, is_stroke
+from ._characters import GROUP_SPACE
+from ._search import is_whole
+from ._signs import read_sign
 from ._units import read_unit
 
 # run
+_DIGIT = re.compile("[0-9]")
+_DIGITS_AND_POINT = frozenset("0123456789.")
 _RUN = re.compile(rf"(?:(?<![\d.])\.(?=\d))?+\d++(?:[.,'_{GROUP_SPACE}]\d++)*+")
+
+# a run with nothing behind it that could belong to it; "10" may be raised
+_END = r"(?=[\n;)\]|]|\Z|,(?![0-9])| (?![eExX×·*^⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻. \u202f]))"
+_PLAIN_RUN = re.compile(rf"(?!10\b(?!\.))[0-9]{{1,9}}(?:\.[0-9]{{1,9}}(?:{_END}|(?=\.(?:[ \n]|\Z)))|{_END})")
+_NOT_PLAIN = frozenset("+- \n")
+_NOT_BESIDE = frozenset("+-,. \n")
+_NEGATIVE = ("minus", "negative", "neg", "neg.")
 
 # classes of a run
 _POINT = re.compile(r"\d++(?:\.\d++)?|\.\d++")
@@ -57,6 +68,7 @@ _RAISED_FORMS = (
     re.compile(r" ?(?:\^|\*\*) ?([-+]?)(\d++)(?!\.\d)"),
     re.compile(r"\^?\{?([⁺⁻]?)([⁰¹²³⁴-⁹]++)\}?"),
 )
+_EXPONENT_FIRSTS = frozenset("eEdDxX×·*^⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 _BARE = re.compile(r" ?[-+]\d++")
 _RAISED_CUT = re.compile(r"\s{0,3}(?:\^|\*\*)[ {(]{0,3}[-+]?\s*+$|⁻(?![⁰¹²³⁴-⁹])")
 _RAISED_ODD = re.compile(
@@ -65,15 +77,7 @@ _RAISED_ODD = re.compile(
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 
 # a vulgar fraction behind the digits: 1½
-_FRACTION = re.compile("[¼-¾⅐-⅞]")
-
-# sign: what may stand before an attached one, and before one with a space behind it
-_BEFORE_SIGN = frozenset(" \n([{=:<>≤≥~≈\"',;/|→±!?$…×" + EM_DASH + GROUP_SPACE)
-_BEFORE_SPACED_SIGN = re.compile(
-    r"(?:[=:≈~<>≤≥(\[]|\b(?:is|be|of|was|about|approximately|around|to|and))\s*+$"
-)
-
-_WORDED_SIGN = re.compile(r"\b(?:minus|negative|neg\.?)\s{0,3}\Z", re.I)
+_FRACTIONS = frozenset("¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞")
 
 _NO_READING = frozenset(
     (
@@ -93,8 +97,7 @@ _NO_READING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Numeral:
+class Numeral(NamedTuple):
     """One written number. ``digits`` is None where the writing has no single reading; ``flags`` say why."""
 
     start: int
@@ -118,10 +121,52 @@ def find_numerals(normal: str, written: str, decimal_comma: bool = False) -> lis
     """
     found: list[Numeral] = []
     position = 0
-    while match := _RUN.search(normal, position):
-        found.append(_read_run(normal, written, match, position, decimal_comma))
-        position = found[-1].end
+    quick = not decimal_comma and not is_whole()
+    while digit := _DIGIT.search(normal, position):
+        start = digit.start()
+        numeral = _plain(normal, written, start, position) if quick else None
+        if numeral is None:
+            run = _run_at(normal, start, position)
+            numeral = _read_run(normal, written, run, position, decimal_comma)
+        found.append(numeral)
+        position = numeral.end
     return found
+
+
+def _plain(normal: str, written: str, start: int, floor: int) -> Numeral | None:
+    """The same as `_read_run` for the most usual: a plain number between spaces or marks, with or without a minus."""
+    if start < floor + 2:
+        return None
+    run = _PLAIN_RUN.match(normal, start)
+    if run is None:
+        return None
+    text = run[0]
+    before, sign = normal[start - 1], ""
+    if before == " ":
+        further = normal[start - 2]
+        if further in _NOT_PLAIN or not further.isascii():
+            return None
+        if further in "sge." and normal[max(floor, start - 12) : start - 1].lower().endswith(_NEGATIVE):
+            return None
+    elif before == "-":
+        if normal[start - 2] not in " \n" or normal[start - 3 : start - 2] == "±":
+            return None
+        sign = "-"
+    elif before in _NOT_BESIDE or before.isalnum() or not before.isascii():
+        return None
+    begin = start - len(sign)
+    digits = join_digits(sign, text, "") if text[0] == "0" else sign + text
+    return Numeral(begin, run.end(), written[begin : run.end()], digits, (), None, sign != "")
+
+
+def _run_at(normal: str, start: int, floor: int) -> re.Match[str]:
+    """The run of a first digit, from the point right before it where that begins the run."""
+    pointed = start > floor and normal[start - 1] == "."
+    if pointed and normal[start - 2 : start - 1] not in _DIGITS_AND_POINT:
+        start -= 1
+    run = _RUN.match(normal, start)
+    assert run
+    return run
 
 
 def _read_run(normal: str, written: str, run: re.Match[str], floor: int, decimal_comma: bool) -> Numeral:
@@ -134,19 +179,24 @@ def _read_run(normal: str, written: str, run: re.Match[str], floor: int, decimal
         start, text = start - 1, "," + text
     mantissa, flags = _comma_mantissa(text) if decimal_comma else _mantissa(text)
     end, spread = run.end(), None
-    if mantissa and (parenthesis := _SPREAD.match(normal, end)):
+    if mantissa and normal[end : end + 1] == "(" and (parenthesis := _SPREAD.match(normal, end)):
         spread, end = parenthesis[1], parenthesis.end()
     if run[0] == "10" and (power := _raised(normal, end)):
         mantissa, (exponent, end) = "1", power
     else:
         exponent, end, more = _exponent(normal, end)
         flags += more
-    if _FRACTION.match(normal, end):
+    if normal[end : end + 1] in _FRACTIONS:
         flags += ("irregular",)
-    if end == run.end() and text.isdigit() and (torn := _torn(normal, end)):
+    if (
+        end == run.end()
+        and normal[end : end + 2].lstrip(" ")[:1] == "."
+        and text.isdigit()
+        and (torn := _torn(normal, end))
+    ):
         end, flags = torn, (*flags, "split")
     begin = start
-    start, sign, doubts = _sign(normal, written, begin, floor)
+    start, sign, doubts = read_sign(normal, written, begin, floor)
     flags += doubts
     known = mantissa is not None and not _NO_READING.intersection(flags)
     digits = join_digits(sign, mantissa, exponent) if known and mantissa is not None else None
@@ -190,6 +240,8 @@ def _torn(normal: str, end: int) -> int | None:
 
 def _exponent(normal: str, end: int) -> tuple[str, int, tuple[str, ...]]:
     """The exponent that starts at ``end`` as text ("" if there is none), where it ends, and flags."""
+    if normal[end : end + 4].lstrip(" " + GROUP_SPACE)[:1] not in _EXPONENT_FIRSTS:
+        return "", end, ()
     for form in _E_FORMS:
         if match := form.match(normal, end):
             return match[1] + match[2], match.end(), ()
@@ -215,48 +267,6 @@ def _raised(normal: str, end: int) -> tuple[str, int] | None:
         if match := form.match(normal, end):
             return (match[1] + match[2]).translate(_SUPERSCRIPTS), match.end()
     return None
-
-
-def _sign(normal: str, written: str, start: int, floor: int) -> tuple[int, str, tuple[str, ...]]:
-    """Where the number starts with its sign, the sign, and doubts about it.
-
-    A dash is no sign right behind another number (a range), a letter or a bracket (a name). An em dash, a spaced
-    en dash, or a dash between a word and a number is punctuation as often as a minus: doubted, not decided.
-    """
-    before = normal[floor:start]
-    if _WORDED_SIGN.search(before[-12:]):
-        return start, "", ("worded-sign",)
-    if before[-1:] == "," and not before[-2:-1].strip():
-        return start, "", ("decimal-comma",)
-    tight = before.rstrip(" " + GROUP_SPACE)
-    if not tight:
-        return start, "", ()
-    at = floor + len(tight) - 1
-    if tight[-1] not in "+-" + EM_DASH:
-        # One inside a word is a letter of it: the long vowel of katakana, the one of Chinese.
-        stroke = is_stroke(written[at], attached=len(tight) == len(before)) and not tight[-2:-1].isalpha()
-        return (at, "", ("odd-sign",)) if stroke else (start, "", ())
-    head = normal[floor:at]
-    if not head and floor:
-        return start, "", ()
-    if tight[-1] == EM_DASH:
-        return at, "", ("em-dash",)
-    if head.endswith(("+", "+/", "±", "± ")):
-        return start, "", ()
-    if len(tight) == len(before):
-        range_dash = floor > 0 and head.strip() == "-"
-        if not head or head[-1] in _BEFORE_SIGN or range_dash:
-            return at, tight[-1], ()
-        # Behind a letter it is a hyphen, and the number part of a name; behind anything else nobody knows.
-        return (start, "", ()) if head[-1].isalnum() else (at, "", ("odd-sign",))
-    if floor and not head.strip():
-        return start, "", ()
-    if written[at] == EN_DASH:
-        return at, "", ("spaced-dash",)
-    true_minus = written[at] == "\u2212" and (not head or head[-1] in _BEFORE_SIGN)
-    if true_minus or not normal[:at].strip() or _BEFORE_SPACED_SIGN.search(head[-20:]):
-        return at, tight[-1], ("spaced-sign",)
-    return at, "", ("spaced-dash",)
 
 
 _SPACED = re.compile(r"[\s\"'(]*+[-+]?[1-9]\d{0,2}(?: \d{3})++(?:\.\d++)?(?:[ ]?[^\d\s]{1,8})?[\s\"').]*+")

@@ -6,9 +6,12 @@ Each finder returns contents or spans in the order of the text; the reader takes
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from ._characters import GROUP_SPACE
+from ._search import Anchored, lowered, starting
+from ._sentences import Sentences, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ def find_tags(text: str) -> list[Place]:
     """Contents of answer tags, in the order in which they close; one never closed runs to the end."""
     found: list[Place] = []
     opened: list[re.Match[str]] = []
-    for match in _TAG.finditer(text):
+    for match in starting(_TAG, text, "<[\\"):
         if not (match["close"] or match["close2"] or (match["begin"] or "").lower() == "end"):
             opened.append(match)
         elif opened:
@@ -64,7 +67,9 @@ _LONGEST_BOX = 2000
 
 def find_boxes(text: str) -> list[Place]:
     """Contents of LaTeX boxes, braces balanced, in order; inner boxes come before their outer one's end."""
-    found = []
+    found: list[Place] = []
+    if "box" not in text and "\x08oxed" not in text:
+        return found
     for match in _BOX.finditer(text):
         content, closed = _balanced(text, match.end())
         flags = () if closed else ("unclosed",)
@@ -113,17 +118,26 @@ def find_fields(text: str, names: Sequence[str]) -> list[Place]:
 
 # answer lines. What follows the marker is the answer.
 _IS = r"(?:\s{0,3}(?:=>|->|→|is|was|would be|[:=])){1,3}\s{0,3}"
-_ANSWER = re.compile(
-    r"\b(?:final|my|the|short)?\s?\b(?:answer|ans|antwort|respuesta|réponse|risposta|resposta|ответ|svar"
-    r"|odpowiedź|cevap)"
-    rf"(?:\s?\([^()\n]{{0,40}}\))?(?:{_IS}|\s(?=[-+.]?\d))"
-    r"|\bfinal\s(?:\w{1,20}\s){0,3}(?:result|value|prediction|estimate|number|answer)"
-    rf"(?:\s?\([^()\n]{{0,40}}\))?{_IS}"
-    r"|(?:答案|回答|答え|정답|답|最终预测|预测值)\s?(?:是|为|は|은|는|[:=])+\s?"
-    r"|(?m:^)\s{0,3}A\s?:\s{0,3}"
-    r"|(?m:^)\s{0,3}(?:the\s|my\s)?(?:final\s)?answer\s?:?\s?\n",
-    re.I,
-)
+_LINE = r"(?:(?<![^\n])|(?<=\n )|(?<=\n {2})|(?<=\n {3}))"
+_SPACES = (" ", "\n", GROUP_SPACE)
+_ANSWER = Anchored(
+    re.compile(
+        r"\b(?:answer|ans|antwort|respuesta|réponse|risposta|resposta|ответ|svar|odpowiedź|cevap)"
+        rf"(?:\s?\([^()\n]{{0,40}}\))?(?:{_IS}|\s(?=[-+.]?\d))"
+        r"|\bfinal\s(?:\w{1,20}\s){0,3}(?:result|value|prediction|estimate|number|answer)"
+        rf"(?:\s?\([^()\n]{{0,40}}\))?{_IS}"
+        r"|(?:答案|回答|答え|정답|답|最终预测|预测值)\s?(?:是|为|は|은|는|[:=])+\s?"
+        rf"|{_LINE}A\s?:\s{{0,3}}"
+        rf"|{_LINE}(?:the\s|my\s)?(?:final\s)?answer\s?:?\s?\n",
+        re.I,
+    ),
+    (
+        *("answer", "ans", "antwort", "respuesta", "réponse", "risposta", "resposta", "ответ", "svar"),
+        *("odpowiedź", "cevap"),
+        *("final", "答案", "回答", "答え", "정답", "답", "最终预测", "预测值", "a:"),
+        *(word + space for word in ("the", "my", "a") for space in _SPACES),
+    ),
+)  # fmt: skip
 
 # labelled predictions: a label and a number, "Predicted logP value: 1.39", on a line or in a sentence of their own
 _PREDICTED = (
@@ -131,12 +145,17 @@ _PREDICTED = (
     r"[^\n\d:=≈~→|]{0,60}?(?:\([^()\n]{0,40}\))?)\s{0,3}"
 )
 _SIGN = r"(?:=>|->|→|[≈~:=|])"
-_PREDICTION = re.compile(
-    r"(?:(?m:^)[^\w\n]{0,8}|(?P<inline>[.!?:;]\s{1,2}))"
-    r"(?P<label>(?:(?:the|my|our|so|thus|therefore|hence|in conclusion|best|overall|final|short"
-    r"|model)[, ]\s?){0,3}"
-    rf"{_PREDICTED}(?:{_SIGN}\s{{0,3}}(?:{_SIGN}\s{{0,3}}){{0,2}}|(?P<verb>\b(?:is|of)\b)\s{{0,3}})",
-    re.I,
+_PREDICTION = Anchored(
+    re.compile(
+        r"(?:(?m:^)[^\w\n]{0,8}|(?P<inline>[.!?:;]\s{1,2}))"
+        r"(?P<label>(?:(?:the|my|our|so|thus|therefore|hence|in conclusion|best|overall|final|short"
+        r"|model)[, ]\s?){0,3}"
+        rf"{_PREDICTED}(?:{_SIGN}\s{{0,3}}(?:{_SIGN}\s{{0,3}}){{0,2}}|(?P<verb>\b(?:is|of)\b)\s{{0,3}})",
+        re.I,
+    ),
+    ("predict", "estimat", "vorhersage", "prédiction", "predicción", "previsão", "预测", "予測"),
+    90,
+    220,
 )
 _PART = re.compile(
     r"\b(?:fragment|contribution|ring|core|group|scaffold|parent|analog(?:ue)?|unsubstituted|substituent"
@@ -147,20 +166,25 @@ _PART = re.compile(
 )
 
 # conclusions: what is estimated, predicted, concluded, in the rest of the sentence
-_CONCLUSION = re.compile(
-    r"\bI(?:'d|\swould|\swill|'ll)?\s(?:therefore\s)?"
-    r"(?:estimate|predict|guess|say|go with|propose|report|settle on|conclude)\b"
-    r"|\bmy\s(?:best\s|final\s|own\s)?(?:estimate|prediction|guess|value)\b"
-    r"|\b(?:best|final|overall)\s(?:estimate|guess|prediction)\b"
-    r"|\b(?:predicted|estimated|predict|estimate|prediction)\b(?=[^.\n]{0,60}(?:[:=≈~]|\bis\b|\bof\b|\bat\b))"
-    r"|\bthe\s(?:final\s|numerical\s)?(?:value|result)\s(?:is|would be|=)"
-    r"|(?m:^)\s{0,3}(?:value|result|prediction|estimate|output)\s?[:=]"
-    r"|\b(?:therefore|thus|hence|in conclusion|in summary|overall)\b",
-    re.I,
+_CONCLUSION = Anchored(
+    re.compile(
+        r"\bI(?:'d|\swould|\swill|'ll)?\s(?:therefore\s)?"
+        r"(?:estimate|predict|guess|say|go with|propose|report|settle on|conclude)\b"
+        r"|\bmy\s(?:best\s|final\s|own\s)?(?:estimate|prediction|guess|value)\b"
+        r"|\b(?:best|final|overall)\s(?:estimate|guess|prediction)\b"
+        r"|\b(?:predicted|estimated|predict|estimate|prediction)\b(?=[^.\n]{0,60}(?:[:=≈~]|\bis\b|\bof\b"
+        r"|\bat\b))"
+        r"|\bthe\s(?:final\s|numerical\s)?(?:value|result)\s(?:is|would be|=)"
+        rf"|{_LINE}(?:value|result|prediction|estimate|output)\s?[:=]"
+        r"|\b(?:therefore|thus|hence|in conclusion|in summary|overall)\b",
+        re.I,
+    ),
+    (
+        *("i'd", "i'll", "predict", "estimat", "value", "result", "output"),
+        *("therefore", "thus", "hence", "in conclusion", "in summary", "overall"),
+        *(word + space for word in ("i", "my", "best", "final", "the") for space in _SPACES),
+    ),
 )
-
-# ends of a sentence
-_SENTENCE_END = re.compile(r"\n|[.!?]['\")]?\s+(?=[A-Z\"'(])|(?<=\d)\.\s+(?=[-+\d])|[.!?]\s*+$|;\s")
 
 # a property's name before its value
 _AFTER_NAME = (
@@ -168,28 +192,27 @@ _AFTER_NAME = (
     r"(?=[-+.]?\d|[=:≈~<>≤≥]|(?:is|was|of|value|would|about|around|approx(?:imately)?)\b)"
 )
 
-_LATER = re.compile(
-    r"\bI(?:'d|\swould|\swill|'ll)?\s(?:therefore\s)?(?:estimate|predict|guess|say|go with|propose|report"
-    r"|settle on|conclude)\b"
-    r"|\bmy\s(?:best\s|final\s|own\s)?(?:estimate|prediction|guess|value)\b|\b(?:best|final"
-    r"|overall)\s(?:estimate|guess|prediction)\b"
-    r"|\bthe\s(?:final\s|numerical\s)?(?:value|result)\s(?:is|would be|=)",
-    re.I,
+_LATER = Anchored(
+    re.compile(
+        r"\bI(?:'d|\swould|\swill|'ll)?\s(?:therefore\s)?"
+        r"(?:estimate|predict|guess|say|go with|propose|report|settle on|conclude)\b"
+        r"|\bmy\s(?:best\s|final\s|own\s)?(?:estimate|prediction|guess|value)\b"
+        r"|\b(?:best|final|overall)\s(?:estimate|guess|prediction)\b"
+        r"|\bthe\s(?:final\s|numerical\s)?(?:value|result)\s(?:is|would be|=)",
+        re.I,
+    ),
+    (
+        *("i'd", "i'll"),
+        *(word + space for word in ("i", "my", "best", "final", "overall", "the") for space in _SPACES),
+    ),
 )
 
-_REVISION = re.compile(
-    r"\b(?:wait|actually|correction|scratch that|on second thought|i mean|rather|let me re)", re.I
+_REVISION = Anchored(
+    re.compile(
+        r"\b(?:wait|actually|correction|scratch that|on second thought|i mean|rather|let me re)", re.I
+    ),
+    ("wait", "actually", "correction", "scratch that", "on second thought", "i mean", "rather", "let me re"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A stretch behind a marker (which begins at ``marker``): its sentence, and where the reply goes on."""
-
-    start: int
-    end: int
-    rest: int
-    marker: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,43 +224,30 @@ class Prediction:
     heading: bool
 
 
-class Sentences:
-    """Ends of the sentences of a text, found once."""
-
-    def __init__(self, normal: str) -> None:
-        self.normal = normal
-        self._ends = [(match.start(), match.end()) for match in _SENTENCE_END.finditer(normal)]
-
-    def after(self, start: int, marker: int = 0) -> Span:
-        """The sentence from a position on; where the rest of the line is empty, that of the next line with text."""
-        while start < len(self.normal) and self.normal[start] in " \n|":
-            start += 1
-        index = bisect_left(self._ends, (start, 0))
-        length = len(self.normal)
-        end, rest = self._ends[index] if index < len(self._ends) else (length, length)
-        return Span(start, end, rest, marker)
-
-
 def find_answer_lines(sentences: Sentences) -> list[Span]:
     """What stands behind "Answer:" and its like, in order."""
-    return [sentences.after(match.end(), match.start()) for match in _ANSWER.finditer(sentences.normal)]
+    return [
+        sentences.after(match.end(), match.start())
+        for match in _ANSWER.finditer(sentences.normal, sentences.low)
+    ]
 
 
 def find_conclusions(sentences: Sentences) -> list[Span]:
     """What stands behind "I estimate", "therefore" and their like, in order."""
-    return [sentences.after(match.end()) for match in _CONCLUSION.finditer(sentences.normal)]
+    return [sentences.after(match.end()) for match in _CONCLUSION.finditer(sentences.normal, sentences.low)]
 
 
 def find_later_conclusions(sentences: Sentences, start: int) -> list[Span]:
     """What stands behind "I estimate" and its like beyond a position; "therefore" alone takes nothing back."""
-    return [sentences.after(match.end()) for match in _LATER.finditer(sentences.normal, start)]
+    found = _LATER.finditer(sentences.normal, sentences.low, start)
+    return [sentences.after(match.end()) for match in found]
 
 
 def find_predictions(sentences: Sentences) -> list[Prediction]:
     """Labels that say "predicted" or "estimated", and what stands behind each. Labels of a part do not count."""
     return [
         Prediction(match["label"], sentences.after(match.end()), not match["inline"] and not match["verb"])
-        for match in _PREDICTION.finditer(sentences.normal)
+        for match in _PREDICTION.finditer(sentences.normal, sentences.low)
         if not _PART.search(match["label"])
     ]
 
@@ -253,4 +263,4 @@ def find_named(sentences: Sentences, names: Sequence[str]) -> list[Span]:
 
 def is_revised(text: str) -> bool:
     """Whether a text takes back what was said before it."""
-    return _REVISION.search(text) is not None
+    return _REVISION.search(text, lowered(text)) is not None

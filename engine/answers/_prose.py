@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from . import _places as places
 from ._answer import NumberAnswer
 from ._characters import normalise
-from ._contexts import is_aside, is_of_another, mask, property_of, stated_at
+from ._choices import INTRODUCED, LEAD_IN, NEGATED, choose
+from ._contexts import is_aside, is_of_another, property_of, stated_at
+from ._masks import mask
 from ._quantities import Quantity, find_quantities
 from ._scan import Manner, Scan, distinct_of, names_of, scan_text
-from ._units import same_unit
+from ._sentences import Sentences, Span
 from ._words import is_declined, is_example, is_not_finite, is_refusal
 
 _MOST_STATEMENTS = 200
@@ -40,7 +41,7 @@ def read_prose(text: str, manner: Manner, explicit: bool, long: bool) -> NumberA
     scan = scan_text(text, manner, explicit)
     if is_not_finite(scan.normal):
         return NumberAnswer(kind="non-finite", rule="lone", text=scan.normal.strip())
-    sentences = places.Sentences(scan.normal)
+    sentences = Sentences(scan.normal, scan.low)
     return (
         _answer_lines(scan, sentences)
         or _named(scan, sentences, manner.names)
@@ -50,7 +51,7 @@ def read_prose(text: str, manner: Manner, explicit: bool, long: bool) -> NumberA
     )
 
 
-def _answer_lines(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None:
+def _answer_lines(scan: Scan, sentences: Sentences) -> NumberAnswer | None:
     """The last answer line that says anything; a later "wait, actually" with another number undoes it."""
     spans = places.find_answer_lines(sentences)[-_MOST_STATEMENTS:]
     for index in range(len(spans) - 1, -1, -1):
@@ -63,7 +64,7 @@ def _answer_lines(scan: Scan, sentences: places.Sentences) -> NumberAnswer | Non
     return None
 
 
-def _answer_line(scan: Scan, span: places.Span) -> NumberAnswer | None:
+def _answer_line(scan: Scan, span: Span) -> NumberAnswer | None:
     if is_example(scan.normal[max(0, span.marker - _LOOK_BACK) : span.marker]):
         return None
     said = scan.normal[span.start : span.end]
@@ -77,30 +78,30 @@ def _answer_line(scan: Scan, span: places.Span) -> NumberAnswer | None:
         if is_refusal(said):
             return NumberAnswer(kind="refusal", rule="answer-line", candidates=names_of(scan.main))
         return None
-    chosen = _choose(scan, found, span.start, lead=True)
-    if chosen is None or _NEGATED.match(said):
+    chosen = choose(scan, found, span.start, lead=True)
+    if chosen is None or NEGATED.match(said):
         return scan.undecided("answer-line")
     later = any(one.digits != chosen.digits for one in scan.main if one.start >= span.rest)
     if later and places.is_revised(scan.normal[span.rest :]):
         return scan.undecided("answer-line", "revised")
     # "The answer is based on 2.1. It comes to ...": a number deep in the sentence is not what the marker marks.
-    if later and not _INTRODUCED.search(scan.normal[span.start : chosen.start][-40:]):
+    if later and not INTRODUCED.search(scan.normal[span.start : chosen.start][-40:]):
         return scan.undecided("answer-line")
     return scan.answer(chosen, "answer-line")
 
 
-def _differs(scan: Scan, spans: Sequence[places.Span], answer: NumberAnswer) -> bool:
+def _differs(scan: Scan, spans: Sequence[Span], answer: NumberAnswer) -> bool:
     """Whether an earlier answer line gives another number."""
     for span in spans:
         said = scan.within(span)
         if said and not is_example(scan.normal[max(0, span.marker - _LOOK_BACK) : span.marker]):
-            chosen = _choose(scan, said, span.start, lead=True)
+            chosen = choose(scan, said, span.start, lead=True)
             if chosen is None or chosen.digits != answer.digits:
                 return True
     return False
 
 
-def _predictions(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None:
+def _predictions(scan: Scan, sentences: Sentences) -> NumberAnswer | None:
     """The last line that labels its number as the prediction, where nothing after it says otherwise.
 
     What was listed, emboldened or concluded on the way does not count against it. Numbers behind it (its reasons) do
@@ -110,8 +111,8 @@ def _predictions(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None
     for prediction in places.find_predictions(sentences)[-_MOST_STATEMENTS:]:
         span = prediction.span
         found = scan.within(span)
-        chosen = _choose(scan, found, span.start, lead=True) if found else None
-        if chosen is not None and _LEAD_IN.fullmatch(scan.normal, span.start, max(span.start, chosen.start)):
+        chosen = choose(scan, found, span.start, lead=True) if found else None
+        if chosen is not None and LEAD_IN.fullmatch(scan.normal, span.start, max(span.start, chosen.start)):
             stated.append((prediction, chosen))
     if not stated:
         return None
@@ -130,14 +131,14 @@ def _predictions(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None
     return scan.answer(chosen, "answer-line", *(("several",) if different else ()))
 
 
-def _taken_back(scan: Scan, sentences: places.Sentences, chosen: Quantity) -> bool:
+def _taken_back(scan: Scan, sentences: Sentences, chosen: Quantity) -> bool:
     """Whether a later statement in the first person, or a later bare line, gives another number."""
     later = _each(scan, places.find_later_conclusions(sentences, chosen.end), lead=False)
     bare = [one for one in _own_lines(scan)[0] if one.start > chosen.end]
     return any(one.digits != chosen.digits for one in (*later, *bare))
 
 
-def _named(scan: Scan, sentences: places.Sentences, names: Sequence[str]) -> NumberAnswer | None:
+def _named(scan: Scan, sentences: Sentences, names: Sequence[str]) -> NumberAnswer | None:
     """Statements of the property by name, if they all agree."""
     chosen = _each(scan, places.find_named(sentences, names), lead=True)
     if not chosen:
@@ -145,7 +146,7 @@ def _named(scan: Scan, sentences: places.Sentences, names: Sequence[str]) -> Num
     return scan.answer(chosen[0], "name") if len(chosen) == 1 else scan.undecided("name")
 
 
-def _statements(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None:
+def _statements(scan: Scan, sentences: Sentences) -> NumberAnswer | None:
     """Conclusions, bold numbers and numbers on lines of their own, if they all agree.
 
     Replies conclude, embolden and list intermediate values too. So only a bare number on its own line counts
@@ -161,7 +162,7 @@ def _statements(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None:
     if not everything:
         return None
     rule = next(rule for rule, found in by_rule.items() if found)
-    if not scan.explicit and not bare and not by_rule["conclusion"] and is_declined(scan.normal):
+    if not scan.explicit and not bare and not by_rule["conclusion"] and is_declined(scan.normal, scan.low):
         return NumberAnswer(kind="refusal", rule="none", candidates=names_of(scan.main))
     if len(everything) > 1:
         return scan.undecided(rule)
@@ -176,12 +177,12 @@ def _statements(scan: Scan, sentences: places.Sentences) -> NumberAnswer | None:
     return scan.answer(chosen, rule)
 
 
-def _each(scan: Scan, spans: Sequence[places.Span], *, lead: bool) -> list[Quantity]:
+def _each(scan: Scan, spans: Sequence[Span], *, lead: bool) -> list[Quantity]:
     chosen = []
     for span in spans[-_MOST_STATEMENTS:]:
         found = scan.within(span)
         found = [one for one in found if not is_of_another(scan.normal, one)]
-        if found and (one := _choose(scan, found, span.start, lead=lead)) is not None:
+        if found and (one := choose(scan, found, span.start, lead=lead)) is not None:
             chosen.append(one)
     return distinct_of(chosen)
 
@@ -191,7 +192,7 @@ def _bold(scan: Scan) -> list[Quantity]:
     allowed = {one.text: one for one in scan.main}
     chosen = []
     for content in scan.bold[-_MOST_STATEMENTS:]:
-        normal = mask(normalise(content), explicit=False)
+        normal = mask(normalise(content), explicit=False)[0]
         inside = [
             one
             for one in find_quantities(normal, content, scan.manner.decimal_comma)
@@ -233,77 +234,30 @@ def _own_lines(scan: Scan) -> tuple[list[Quantity], list[Quantity]]:
     return bare, labelled
 
 
-# Words after an answer that begin its circumstances or grounds.
-_GROUNDS = re.compile(
-    r"\s*+(?:[(\[]|,?\s?\b(?:which|with|based|because|since|assuming|as|using|for|at|in|considering|given"
-    r"|compared)\b)"
-)
-_LEAD_IN = re.compile(
-    r"[\s\"'(\[~≈=:<>≤≥]*+(?:(?:about|approximately|around|roughly|is|the value is)\s)?[\s\"'(]*+"
-)
-
-
-# A calculation: operators between its numbers, an equals sign before the last.
-_EQUALS = re.compile(r"[\s)\]}]{0,4}=\s{0,3}[~≈]?\s{0,3}")
-_OPERATION = re.compile(r"[\s()\[\]{}*/×·+=≈~-]{0,12}")
-
-# A refused answer, and words right before a stated number.
-_NEGATED = re.compile(r"\W{0,3}not\b", re.I)
-_INTRODUCED = re.compile(
-    r"(?:^|[=:≈~<>≤≥→|]|\b(?:is|be|of|as|at|about|around|approximately|roughly|value))[\s\"'(\[]*+\Z", re.I
-)
-
-
-def _choose(scan: Scan, found: Sequence[Quantity], start: int, *, lead: bool) -> Quantity | None:
-    """The one quantity that a sentence states, or None."""
-    distinct = distinct_of(found)
-    if len(distinct) == 1:
-        return distinct[0]
-    # A calculation states its result after the last equals sign.
-    if (fitting := _by_unit(scan, distinct)) is not None:
-        return fitting
-    last = found[-1]
-    gaps = [scan.normal[one.end : two.start] for one, two in pairwise(found)]
-    same = found[-2].unit in (None, last.unit)
-    if same and _EQUALS.fullmatch(gaps[-1]) and all(_OPERATION.fullmatch(gap) for gap in gaps):
-        return last
-    first = found[0]
-    if lead and _LEAD_IN.fullmatch(scan.normal, start, first.start):
-        gap = scan.normal[first.end : found[1].start]
-        if _GROUNDS.match(gap) and not places.is_revised(gap):
-            return first
-    return None
-
-
-def _by_unit(scan: Scan, distinct: Sequence[Quantity]) -> Quantity | None:
-    """The only quantity in the declared unit, where all others have other units."""
-    if scan.declared is None or any(one.unit is None for one in distinct):
-        return None
-    exact = [one for one in distinct if one.unit == scan.declared]
-    fitting = exact or [one for one in distinct if one.unit and same_unit(one.unit, scan.declared)]
-    return fitting[0] if len(fitting) == 1 else None
-
-
 def _rest(scan: Scan, long: bool) -> NumberAnswer:
     """Without any statement: the lone number, else why there is none."""
-    refusing = is_refusal(scan.normal)
     distinct = distinct_of(scan.main)
     if not distinct:
-        for one in scan.circumstances:
-            alone = not re.search(r"\w", scan.normal[: one.start] + scan.normal[one.end :])
-            if alone or (scan.declared is None and not refusing and not stated_at(scan.normal, one)):
-                return scan.answer(one, "lone")
-        return NumberAnswer(kind="refusal" if refusing else "none", rule="none")
-    if refusing and not scan.explicit and is_declined(scan.normal):
+        return _without_number(scan)
+    if not scan.explicit and is_declined(scan.normal, scan.low):
         return NumberAnswer(kind="refusal", rule="none", candidates=names_of(scan.main))
     start = len(scan.normal) - len(scan.normal.lstrip())
-    chosen = _choose(scan, scan.main, start, lead=scan.explicit)
+    chosen = choose(scan, scan.main, start, lead=scan.explicit)
     if chosen is None:
         return scan.undecided("none")
     if long:
         return scan.undecided("lone")
     if is_of_another(scan.normal, chosen):
         return scan.undecided("lone", "of-another")
-    if refusing and not scan.explicit:
+    if not scan.explicit and is_refusal(scan.normal, scan.low):
         return scan.undecided("lone", "refusal-words")
     return scan.answer(chosen, "lone")
+
+
+def _without_number(scan: Scan) -> NumberAnswer:
+    refusing = is_refusal(scan.normal, scan.low)
+    for one in scan.circumstances:
+        alone = not re.search(r"\w", scan.normal[: one.start] + scan.normal[one.end :])
+        if alone or (scan.declared is None and not refusing and not stated_at(scan.normal, one)):
+            return scan.answer(one, "lone")
+    return NumberAnswer(kind="refusal" if refusing else "none", rule="none")

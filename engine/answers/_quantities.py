@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from ._characters import GROUP_SPACE
 from ._lexemes import Numeral, find_numerals
 from ._units import read_unit
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """A stated quantity. ``kind`` is point, uncertain, range, bound or ambiguous.
 
     ``digits`` is the number or the centre; ``low`` and ``high`` are the ends as decimal text, None where open.
@@ -73,30 +73,86 @@ _ABOUT = re.compile(
 _OR_SO = re.compile(r"\s{0,3}or so\b|-?ish\b")
 
 
+# What each of the patterns above ends with before the number, in lower case, or begins with behind it.
+_BELOW_ENDS: tuple[str, ...] = (
+    "<",
+    "=",
+    "~",
+    "≤",
+    "than",
+    "equal to",
+    "up to",
+    "most",
+    "max",
+    "maximum",
+    "max.",
+    "below",
+    "under",
+    "maximum of",
+)
+_BELOW_ENDS += ("beneath", "exceeding")
+_ABOVE_ENDS: tuple[str, ...] = (
+    ">",
+    "=",
+    "~",
+    "≥",
+    "than",
+    "equal to",
+    "least",
+    "min",
+    "minimum",
+    "min.",
+    "above",
+    "over",
+    "exceeds",
+    "exceeding",
+)
+_ABOVE_ENDS += ("minimum of", "beyond")
+_ABOUT_ENDS = (
+    "~", "≈", "约", "about", "approximately", "approx", "approx.", "around", "roughly", "circa", "ca", "ca.", "c.",
+    "nearly", "almost", "close to", "near", "some", "region of", "vicinity of", "hood of", "order of", "ungefähr",
+    "etwa", "rund", "zirka", "environ", "à peu près", "aproximadamente", "alrededor de", "cerca de",
+    "приблизительно", "около", "примерно", "大约", "大約", "約",
+)  # fmt: skip
+_LAST_WORDS = (*_BELOW_ENDS, *_ABOVE_ENDS, *_ABOUT_ENDS)
+_LONGEST_GAP = 14
+_OPENERS = " \n(\"'" + GROUP_SPACE
+_NEXT_WORDS = ("or ", "and ", "<", "≤", ">", "≥", "+", "-ish", "ish")
+
+Unit = tuple[str | None, int]
+
+
 def find_quantities(normal: str, written: str, decimal_comma: bool = False) -> list[Quantity]:
     """All quantities of a text, in order. Arguments as in `find_numerals`."""
     found: list[Quantity] = []
     waiting: Numeral | None = None
+    unit: Unit = (None, 0)
     for numeral in find_numerals(normal, written, decimal_comma):
         if waiting is None:
             # The -1 of "mol^-1" belongs to the unit before it.
-            waiting = None if found and numeral.start < found[-1].end else numeral
-        elif numeral.start >= read_unit(normal, waiting.end)[1]:
-            pair = _join(normal, written, waiting, numeral)
-            found.append(pair or _single(normal, waiting))
-            waiting = None if pair else numeral
+            if not found or numeral.start >= found[-1].end:
+                waiting, unit = numeral, read_unit(normal, numeral.end)
+        elif numeral.start >= unit[1]:
+            later = read_unit(normal, numeral.end)
+            pair = _join(normal, written, waiting, numeral, unit, later)
+            found.append(pair or _single(normal, waiting, unit))
+            waiting, unit = None if pair else numeral, later
     if waiting is not None:
-        found.append(_single(normal, waiting))
+        found.append(_single(normal, waiting, unit))
     return found
 
 
-def _join(normal: str, written: str, first: Numeral, second: Numeral) -> Quantity | None:
+def _join(
+    normal: str, written: str, first: Numeral, second: Numeral, first_unit: Unit, second_unit: Unit
+) -> Quantity | None:
     """Two numbers that state one quantity, or None."""
     if second.start - first.end > 40:
         return None
-    unit, after = read_unit(normal, first.end)
+    unit, after = first_unit
+    if second.start - after > _LONGEST_GAP:
+        return None
     gap = normal[after : second.start]
-    later_unit, end = read_unit(normal, second.end)
+    later_unit, end = second_unit
     unit = later_unit or unit
     span = (first.start, end)
     text = written[first.start : end]
@@ -116,20 +172,29 @@ def _join(normal: str, written: str, first: Numeral, second: Numeral) -> Quantit
     return Quantity(*span, "range", text, None, first.digits, second.digits, unit, flags)
 
 
-def _single(normal: str, numeral: Numeral) -> Quantity:
-    unit, end = read_unit(normal, numeral.end)
+def _single(normal: str, numeral: Numeral, at: Unit) -> Quantity:
+    unit, end = at
     flags, digits = numeral.flags, numeral.digits
     kind, low, high = "point", None, None
     before = normal[max(0, numeral.start - 40) : numeral.start]
+    lead = before.rstrip(_OPENERS).lower()
+    led = lead.endswith(_LAST_WORDS)
+    followed = normal[end : end + 7].lstrip().lower().startswith(_NEXT_WORDS)
     if digits is None:
         kind = "ambiguous"
     elif numeral.spread:
         kind, flags = "uncertain", (*flags, "plus-minus")
-    elif _BELOW.search(before) or _OR_LESS.match(normal, end) or _THEN_MORE.match(normal, end):
+    elif (led and lead.endswith(_BELOW_ENDS) and _BELOW.search(before)) or (
+        followed and (_OR_LESS.match(normal, end) or _THEN_MORE.match(normal, end))
+    ):
         kind, high = "bound", digits
-    elif _ABOVE.search(before) or _OR_MORE.match(normal, end) or _THEN_LESS.match(normal, end):
+    elif (led and lead.endswith(_ABOVE_ENDS) and _ABOVE.search(before)) or (
+        followed and (_OR_MORE.match(normal, end) or _THEN_LESS.match(normal, end))
+    ):
         kind, low = "bound", digits
-    elif _ABOUT.search(before) or _OR_SO.match(normal, end):
+    elif (led and lead.endswith(_ABOUT_ENDS) and _ABOUT.search(before)) or (
+        followed and _OR_SO.match(normal, end)
+    ):
         kind, flags = "uncertain", (*flags, "approximate")
     if unit == "%":
         flags = (*flags, "percent")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from ._answer import Kind, NumberAnswer, from_quantity
 from ._characters import normalise, strip_markup
-from ._contexts import is_aside, is_circumstance, is_context_range, is_other_property, mask
+from ._contexts import is_aside, is_circumstance, is_context_range, is_other_property
 from ._lexemes import spaced_thousands
-from ._places import Span
+from ._masks import mask
 from ._quantities import Quantity, find_quantities
+from ._sentences import Span
 from ._units import same_unit
 
 _MOST_CANDIDATES = 20
@@ -36,6 +37,7 @@ class Scan:
     """A text, its quantities that may be answers, and those that state circumstances."""
 
     normal: str
+    low: str
     main: tuple[Quantity, ...]
     circumstances: tuple[Quantity, ...]
     bold: tuple[str, ...]
@@ -68,7 +70,7 @@ class Scan:
         elif found.unit and self.declared and found.unit != self.declared:
             marks += ("log-unit",)
         candidates = names_of((*self.main, found))
-        if len(distinct_of(self.main)) > 1:
+        if _has_several(self.main):
             marks += ("others",)
         return from_quantity(
             cast(Kind, kind), found.text, found.digits, rule,
@@ -95,18 +97,27 @@ def distinct_of(found: Iterable[Quantity]) -> list[Quantity]:
     return list(seen.values())
 
 
+def _has_several(found: Sequence[Quantity]) -> bool:
+    first = found[0] if found else None
+    return any(
+        one.digits != first.digits or (one.digits is None and one.identity != first.identity)
+        for one in found
+        if first
+    )
+
+
 def scan_text(text: str, manner: Manner, explicit: bool) -> Scan:
     written, bold = strip_markup(text)
     normal = normalise(written)
     if grouped := spaced_thousands(normal):
         normal = grouped
-    normal = mask(normal, explicit)
+    normal, low = mask(normal, explicit)
     main: list[Quantity] = []
     circumstances: list[Quantity] = []
     for found in find_quantities(normal, written, manner.decimal_comma):
         if is_aside(normal, found) or (manner.names and is_other_property(normal, found, manner.names)):
             continue
-        if main and is_context_range(normal, found):
+        if found.kind == "range" and main and is_context_range(normal, found):
             continue
         (circumstances if is_circumstance(normal, found, manner.declared) else main).append(found)
-    return Scan(normal, tuple(main), tuple(circumstances), tuple(bold), manner, explicit)
+    return Scan(normal, low, tuple(main), tuple(circumstances), tuple(bold), manner, explicit)

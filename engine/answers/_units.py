@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ._search import is_whole
+
 _PER_MOL = r"(?:\s?/\s?mol(?:e)?|\s?[·*]?\s?mol\s?(?:\^?\{?-1\}?|⁻¹)|\s?per\smole?)"
 _PER_L = (
     r"(?:\s?/\s?(?:L|l|dm3|dm³|dm\^3|liter|litre)|\sper\s(?:liter|litre)"
@@ -78,8 +80,31 @@ _LOG_UNITS = re.compile(r"\s{0,3}\(?log(?:\s?units?)?(?![\w])\)?")
 _CELSIUS_C = re.compile(r"\sC(?![\w°-])")
 
 
+# What no unit begins with: a mark of punctuation, a common word. To try all spellings takes 5 us.
+_NEXT = re.compile(r"\s{0,3}[(\[]?(\S?[a-z]*+)")
+_WORDS = (
+    "kcal", "mol", "mmol", "umol", "nmol", "amu", "elec", "hart", "deg", "cels", "kelv", "perc", "per", "pct",
+    "torr", "atm", "bar", "mbar", "angs", "gram", "hrs", "hour", "min", "sec", "day", "deby", "log", "gmol", "mgkg",
+    "mgml", "mgl", "mgdm", "ugml", "gkg", "gml", "gdm", "cms", "molkg",
+)  # fmt: skip
+_PAIRS = ("kg", "mg", "ug", "nm", "cm", "mm", "hr", "ml", "ul", "gl")
+_FIRSTS = frozenset("kKJgauDmMµneEhHA°℃℉dcCFp%tTPbÅLGsl-")
+
+
+def _is_no_unit(normal: str, at: int) -> bool:
+    match = _NEXT.match(normal, at)
+    word = match[1] if match else ""
+    if word[:1] not in _FIRSTS:
+        return True
+    return (
+        len(word) > 2 and word.isascii() and word.isalpha() and word.islower() and not word.startswith(_WORDS)
+    )
+
+
 def read_unit(normal: str, at: int) -> tuple[str | None, int]:
     """The unit that starts at a position (a space may come first), and where it ends. None: no known unit."""
+    if not is_whole() and _is_no_unit(normal, at):
+        return None, at
     match = _UNIT.match(normal, at)
     if match is None:
         if celsius := _CELSIUS_C.match(normal, at):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
+
+from ._search import starting
 
 # Reasoning blocks, each as models write it: Qwen and DeepSeek, Kimi, Seed, Magistral, gpt-oss, Gemma, Granite.
 _NAMES = r"(?:seed:|longcat_)?(?:think|thinking|reasoning|thoughts?|thought_process|analysis|scratchpad|reflection)"
@@ -24,7 +25,6 @@ _OPENING = re.compile(
     re.I,
 )
 _STARTS = "<[◁"
-_MANY_STARTS = 100
 # gpt-oss with its special tokens removed by a tokenizer
 _BARE_CHANNELS = re.compile(r"\s{0,8}analysis(?=[A-Z])")
 _BARE_FINAL = "assistantfinal"
@@ -67,7 +67,7 @@ def split_reasoning(text: str) -> Parted:
     >>> split_reasoning("<think>about -2, or").cut
     True
     """
-    closing = deque(_matches(_CLOSING, text), maxlen=1)
+    closing = deque(starting(_CLOSING, text, _STARTS), maxlen=1)
     visible = text
     tagged: tuple[str, ...] = ()
     thought = False
@@ -78,26 +78,7 @@ def split_reasoning(text: str) -> Parted:
         if not found:
             return Parted("", (text,), True, True)
         tagged, thought = (before,), True
-    opening = next(_matches(_OPENING, visible), None)
+    opening = next(starting(_OPENING, visible, _STARTS), None)
     if opening is not None:
         return Parted(visible[: opening.start()], (*tagged, visible[opening.end() :]), True, True)
     return Parted(_END.sub("", visible) if visible.rstrip().endswith("|>") else visible, tagged, thought)
-
-
-def _matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """As ``finditer``; a text with few places where a tag can begin is not searched elsewhere."""
-    if sum(map(text.count, _STARTS)) > _MANY_STARTS:
-        yield from pattern.finditer(text)
-        return
-    position = 0
-    for at in sorted(place for mark in _STARTS for place in _places(text, mark)):
-        if at >= position and (match := pattern.match(text, at)):
-            yield match
-            position = match.end()
-
-
-def _places(text: str, mark: str) -> Iterator[int]:
-    at = text.find(mark)
-    while at >= 0:
-        yield at
-        at = text.find(mark, at + 1)

@@ -144,11 +144,12 @@ def _make(
     audit: Audit, found: Outstanding, cache: Cache, request: Request, stops: Callable[[], int]
 ) -> tuple[RunSummary, dict[str, Any]]:
     from .display import quiet_display
-    from .live import Beside, keys_of, make_calls
+    from .live import Beside, keys_of, make_calls, warn_of_wires
 
     session = new_session()
     task = task_of(audit, found, cache, session)
     redactor = keys_of(task.endpoints)
+    warn_of_wires(audit.settings, task.endpoints.values(), request.notify)
     if not request.yes:
         cost = charge(estimate(audit.plan), found.missing, audit.settings.run.budget_usd)
         refuse_unless_free(cost, str(audit.path), "yes=True")

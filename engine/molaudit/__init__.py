@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from molaudit.engine.answers.numbers import read as read
     from molaudit.engine.api import Scores as Scores
     from molaudit.engine.api import score as score
     from molaudit.engine.audit_api import arun as arun
@@ -23,12 +24,13 @@ _HOMES = {
     "Scores": "api",
     "arun": "audit_api",
     "plan": "audit_api",
+    "read": "answers.numbers",
     "run": "audit_api",
     "score": "api",
 }
 """Public name to the module of the engine that has it."""
 
-__all__ = ["AuditPlan", "AuditScores", "Scores", "arun", "plan", "run", "score"]
+__all__ = ["AuditPlan", "AuditScores", "Scores", "arun", "plan", "read", "run", "score"]
 
 
 def __getattr__(name: str) -> Any:

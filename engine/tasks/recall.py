@@ -158,10 +158,14 @@ def digest(settings: Settings) -> list[str]:
     TableError
         A file cannot be read.
     """
-    return [
-        str(tables.digest(one.file)) if one.file is not None else BENCHMARKS.get(str(one.use)).digest()
-        for one in settings.benchmarks
-    ]
+    return [_digest(one) for one in settings.benchmarks]
+
+
+def _digest(one: BenchmarkSettings) -> str:
+    if one.file is not None:
+        return str(tables.digest(one.file))
+    known = BENCHMARKS.find(str(one.use))
+    return str(one.use) if known is None else known.digest()  # an unknown one is refused when it is loaded
 
 
 def _checked(prompts: Prompts, items: tuple[Item, ...]) -> Callable[[int], Messages]:

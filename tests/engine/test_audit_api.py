@@ -202,7 +202,7 @@ def test_a_run_that_is_partly_answered_says_how_it_ended_and_why(tmp_path: Path)
     ("source", "said"),
     [
         ("none.toml", "none.toml: cannot be read (No such file or directory)"),
-        ({"runs": {}}, "settings: unknown key 'runs'; allowed: benchmark, endpoint, model, run"),
+        ({"runs": {}}, "settings: unknown key 'runs'; allowed: arm, benchmark, endpoint, model, run"),
         ("[run\nname = 1", "settings: is not TOML: "),
         (7, "audit: found int; allowed: a path, the text of an audit.toml, or a mapping"),
     ],

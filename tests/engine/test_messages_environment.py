@@ -95,10 +95,6 @@ def test_certificates_matter_only_where_a_connection_needs_them(folder: Path) ->
          "the environment variable NUMBA_NUM_THREADS is '-3'; allowed: a whole number from 1, or unset it"),
         ("POLARS_MAX_THREADS", "0",
          "the environment variable POLARS_MAX_THREADS is '0'; allowed: a whole number from 1, or unset it"),
-        ("NUMBA_THREADING_LAYER", "foo",
-         "the environment asks for threads that are not there (NUMBA_THREADING_LAYER = 'foo'): The threading layer "
-         "requested 'foo' is unknown to Numba. Unset it (what is installed is then taken), or set "
-         "NUMBA_THREADING_LAYER to workqueue, which always is"),
     ],
 )  # fmt: skip
 def test_what_the_kernels_cannot_work_under_is_said_before_anything_is_read(
@@ -111,22 +107,6 @@ def test_what_the_kernels_cannot_work_under_is_said_before_anything_is_read(
     assert {path.name for path in folder.iterdir()} == FILES
 
 
-def test_a_threading_layer_that_is_not_installed_is_said(folder: Path) -> None:
-    try:
-        import tbb  # type: ignore[import-not-found]  # noqa: F401
-
-        pytest.skip("it is installed here")
-    except ImportError:
-        pass
-    ended = asked(folder, *SCORE, NUMBA_THREADING_LAYER="tbb")
-    assert ended.returncode == 2
-    assert ended.stderr == (
-        "molaudit score: the environment asks for threads that are not there (NUMBA_THREADING_LAYER = 'tbb'): No "
-        "threading layer could be loaded. Intel TBB is required, try: $ conda/pip install tbb. Unset it (what is "
-        "installed is then taken), or set NUMBA_THREADING_LAYER to workqueue, which always is\n"
-    )
-
-
 @pytest.mark.parametrize(
     "variables",
     [
@@ -134,6 +114,8 @@ def test_a_threading_layer_that_is_not_installed_is_said(folder: Path) -> None:
         {"TMPDIR": "/dev/null/x"},
         {"NUMBA_CACHE_DIR": "/dev/null/x"},
         {"NUMBA_DISABLE_JIT": "0", "NUMBA_NUM_THREADS": "1", "NUMBA_THREADING_LAYER": "workqueue"},
+        {"NUMBA_THREADING_LAYER": "tbb"},  # no kernel uses numba's threads: what is not installed is no matter
+        {"NUMBA_THREADING_LAYER": "foo"},
         {"COLUMNS": "0"},
         {"COLUMNS": "wide"},
         {"LC_ALL": "C", "PYTHONIOENCODING": "ascii"},
@@ -143,7 +125,7 @@ def test_a_threading_layer_that_is_not_installed_is_said(folder: Path) -> None:
 def test_what_has_a_default_takes_it(variables: dict[str, str], folder: Path) -> None:
     ended = asked(folder, *SCORE, **variables)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stderr == ""
+    assert all(line.startswith("compiling ") for line in ended.stderr.splitlines()), ended.stderr
     assert "1 cell written to results/of/today" in ended.stdout.splitlines()
     assert max(map(len, ended.stdout.splitlines())) > 20
 

@@ -23,7 +23,7 @@ endpoint = "local"
 use = "crc-boiling-points"
 """
 KEYS_OF_AN_ENDPOINT = (
-    "api_key_env, base_url, burst, dialect, headers, identity, in_flight, name, pool, requests_per_minute, timeouts, "
+    "api_key_env, api_key_header, base_url, burst, dialect, headers, identity, in_flight, insecure, name, pool, proxy, requests_per_minute, timeouts, "
     "tokens_per_minute"
 )
 KEYS_OF_A_MODEL = (
@@ -40,7 +40,7 @@ MISTAKES = {
     ),
     "a section that is misspelt": (
         ("[[model]]", "[[models]]"),
-        "audit.toml: unknown key 'models'; allowed: benchmark, endpoint, model, run (did you mean 'model'?)",
+        "audit.toml: unknown key 'models'; allowed: arm, benchmark, endpoint, model, run, score, task (did you mean 'model'?)",
     ),
     "a key in the wrong section": (
         ("molecules = 20", "in_flight = 20"),

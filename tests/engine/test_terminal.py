@@ -18,6 +18,7 @@ def cells(**changed: Any) -> pl.DataFrame:
         "benchmark": "crc-boiling-points",
         "model": list(NAMES),
         "condition": "zero_shot",
+        "arm": "zero_shot",
         "effort": "minimum",
         "verdict": ["flagged", "flagged", "clean"],
         "stands": [True, False, None],

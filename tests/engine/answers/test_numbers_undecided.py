@@ -86,6 +86,10 @@ UNDECIDED: dict[str, list[tuple[str, str]]] = {
         ("Answer: -3. 05 kcal/mol", "ambiguous"),
         ("<answer>-3. 05</answer>", "ambiguous"),
         ("\\boxed{178. 3}", "ambiguous"),
+        # a sign left behind on the line before
+        ("-\n3.05", "ambiguous"),
+        ("Answer: \u2212\n3.05", "ambiguous"),
+        ("-\u20283.05", "ambiguous"),
         # strokes that may be a minus
         ("Answer: ⁃2.31", "ambiguous"),
         ("Answer: \u00ad2.31", "ambiguous"),
