@@ -62,7 +62,8 @@ def codes(x: ArrayLike, figures: int) -> NDArray[np.int64]:
     values = doubles(x, "x")
     out = np.empty((1, values.size), dtype=np.int64)
     spread(lambda a, b: code_rows(values, figures, a, b, out), values.size, _CODE_OPERATIONS)
-    return out[0]
+    found: NDArray[np.int64] = out[0]
+    return found
 
 
 def codes_all(x: ArrayLike) -> NDArray[np.int64]:
