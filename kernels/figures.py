@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._columns import column, doubles, groups, same_length
-from ._figures_arrays import clean_each, code_all, code_each, coded_blocks, count_carried
+from ._figures_arrays import clean_each, code_rows, coded_blocks, count_carried
 from ._figures_codes import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET, code_device, codes_device
 from ._figures_counts import PATTERNS, depths, pairwise_counts, pattern_counts
 from .threads import spread
@@ -60,9 +60,10 @@ def codes(x: ArrayLike, figures: int) -> NDArray[np.int64]:
     if figures not in (1, 2, 3):
         raise ValueError(f"figures must be 1, 2 or 3, not {figures}")
     values = doubles(x, "x")
-    out = np.empty(values.size, dtype=np.int64)
-    spread(lambda a, b: code_each(values[a:b], figures, out[a:b]), values.size, _CODE_OPERATIONS)
-    return out
+    out = np.empty((1, values.size), dtype=np.int64)
+    spread(lambda a, b: code_rows(values, figures, a, b, out), values.size, _CODE_OPERATIONS)
+    found: NDArray[np.int64] = out[0]
+    return found
 
 
 def codes_all(x: ArrayLike) -> NDArray[np.int64]:
@@ -79,7 +80,7 @@ def codes_all(x: ArrayLike) -> NDArray[np.int64]:
     """
     values = doubles(x, "x")
     out = np.empty((3, values.size), dtype=np.int64)
-    spread(lambda a, b: code_all(values[a:b], *out[:, a:b]), values.size, _CODE_OPERATIONS)
+    spread(lambda a, b: code_rows(values, 1, a, b, out), values.size, _CODE_OPERATIONS)
     return out
 
 
