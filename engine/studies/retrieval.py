@@ -163,9 +163,7 @@ def _cell_index(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def family() -> pl.Expr:
-    """Name the tests that a cell is corrected with, such as "rewritten, effort=low": an arm (or the family that several
-    name) at an effort; "all" where it has neither.
-    """
+    """Name the tests that a cell is corrected with, such as "rewritten, effort=low"; "all" without arm and effort."""
     effort = pl.concat_str(pl.lit("effort="), "effort")
     parts = [
         pl.when(pl.col("family") != "").then("family"),

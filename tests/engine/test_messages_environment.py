@@ -114,7 +114,9 @@ def test_what_the_kernels_cannot_work_under_is_said_before_anything_is_read(
         {"TMPDIR": "/dev/null/x"},
         {"NUMBA_CACHE_DIR": "/dev/null/x"},
         {"NUMBA_DISABLE_JIT": "0", "NUMBA_NUM_THREADS": "1", "NUMBA_THREADING_LAYER": "workqueue"},
-        {"NUMBA_THREADING_LAYER": "tbb"},  # no kernel uses numba's threads: what is not installed is no matter
+        {
+            "NUMBA_THREADING_LAYER": "tbb"
+        },  # no kernel uses numba's threads: what is not installed is no matter
         {"NUMBA_THREADING_LAYER": "foo"},
         {"COLUMNS": "0"},
         {"COLUMNS": "wide"},

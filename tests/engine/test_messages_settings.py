@@ -23,8 +23,8 @@ endpoint = "local"
 use = "crc-boiling-points"
 """
 KEYS_OF_AN_ENDPOINT = (
-    "api_key_env, api_key_header, base_url, burst, dialect, headers, identity, in_flight, insecure, name, pool, proxy, requests_per_minute, timeouts, "
-    "tokens_per_minute"
+    "api_key_env, api_key_header, base_url, burst, dialect, headers, identity, in_flight, insecure, "
+    "name, pool, proxy, requests_per_minute, timeouts, tokens_per_minute"
 )
 KEYS_OF_A_MODEL = (
     "efforts, endpoint, extra_body, id, like, max_output_tokens, name, output_limit_field, price, temperature"
@@ -40,7 +40,8 @@ MISTAKES = {
     ),
     "a section that is misspelt": (
         ("[[model]]", "[[models]]"),
-        "audit.toml: unknown key 'models'; allowed: arm, benchmark, endpoint, model, run, score, task (did you mean 'model'?)",
+        "audit.toml: unknown key 'models'; allowed: arm, benchmark, endpoint, model, run, score, task "
+        "(did you mean 'model'?)",
     ),
     "a key in the wrong section": (
         ("molecules = 20", "in_flight = 20"),
