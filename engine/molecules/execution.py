@@ -27,28 +27,42 @@ def execute(edit: Edit) -> str:
         The source does not have what the edit takes away, or the result is no valid structure.
     """
     with rdBase.BlockLogs():
-        source, places = mapped_atoms(edit.mapped)
-        done = _DO[edit.kind](source, places, edit)
-        text = None if done is None else settled_smiles(Chem.MolToSmiles(done))
-        if not text:
-            raise EditRefused("the result is no valid structure")
-        return text
+        return _written(_done(edit))
+
+
+def _done(edit: Edit) -> Chem.Mol:
+    if edit.kind not in _DO:
+        raise EditRefused(f"a {edit.kind} edit is words alone")
+    source, places = mapped_atoms(edit.mapped)
+    done = _DO[edit.kind](source, places, edit)
+    if done is None:
+        raise EditRefused("the result is no valid structure")
+    return done
+
+
+def _written(done: Chem.Mol) -> str:
+    text = settled_smiles(Chem.MolToSmiles(done))
+    if not text:
+        raise EditRefused("the result is no valid structure")
+    return text
 
 
 def verify(edit: Edit, source: str, target: str) -> str | None:
     """Do the edit and compare: None if it starts at the source and ends at the target, else the reason why not."""
     if settled_smiles(edit.mapped) != identity(source)[0]:
         return "the atom maps change the source"
-    try:
-        found = execute(edit)
-    except EditRefused as refusal:
-        return str(refusal)
-    ours, wanted = identity(found), identity(target)
-    if not wanted[1] or not ours[1]:
+    smiles, inchi = identity(target)
+    if not inchi:
         return "no InChI"
-    if ours[0] != wanted[0]:
-        return "another canonical SMILES"
-    return None if ours[1] == wanted[1] else "another InChI"
+    with rdBase.BlockLogs():
+        try:
+            done = _done(edit)
+            if _written(done) != smiles:
+                return "another canonical SMILES"
+        except EditRefused as refusal:
+            return str(refusal)
+        # Of the molecule as it was made, not of what was written: else it would say nothing that SMILES do not.
+        return None if Chem.MolToInchi(done) == inchi else "another InChI"
 
 
 def mapped_atoms(mapped: str) -> tuple[Chem.Mol, dict[int, int]]:

@@ -22,14 +22,16 @@ class Structures:
     """Distinct structures of a table.
 
     ``records`` int64[n], positions in the table; ``smiles``, canonical and isomeric; ``heavy`` int64[n], atoms with
-    Z > 1; ``bits`` uint64[n, 32], Morgan fingerprints of radius 2 without chirality. ``dropped`` counts the records
-    left out (`invalid`, `multi_component`, `duplicate`), ``why_invalid`` the invalid ones by what RDKit objects to.
+    Z > 1; ``bits`` uint64[n, 32], Morgan fingerprints of radius 2 without chirality. ``of_record`` int64[records]
+    leads from every record to its structure, -1 where it has none. ``dropped`` counts the records left out
+    (`invalid`, `multi_component`, `duplicate`), ``why_invalid`` the invalid ones by what RDKit objects to.
     """
 
     records: NDArray[np.int64]
     smiles: tuple[str, ...]
     heavy: NDArray[np.int64]
     bits: NDArray[np.uint64]
+    of_record: NDArray[np.int64]
     dropped: dict[str, int]
     why_invalid: dict[str, int]
 
@@ -47,7 +49,8 @@ def distinct_structures(texts: Sequence[str | None], *, single: bool = True) -> 
     generator = rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS, fpSize=BITS)
     dropped = {INVALID: 0, MULTI_COMPONENT: 0, DUPLICATE: 0}
     why: Counter[str] = Counter()
-    first: dict[str, int] = {}
+    place: dict[str, int] = {}
+    of_record = np.full(len(texts), -1, dtype=np.int64)
     heavy: list[int] = []
     packed: list[bytes] = []
     with rdBase.BlockLogs():
@@ -58,17 +61,20 @@ def distinct_structures(texts: Sequence[str | None], *, single: bool = True) -> 
                 why[_objection(text)] += 1
             elif single and len(Chem.GetMolFrags(molecule)) > 1:
                 dropped[MULTI_COMPONENT] += 1
-            elif first.setdefault(smiles := Chem.MolToSmiles(molecule), record) != record:
-                dropped[DUPLICATE] += 1
             else:
-                del smiles
+                of_record[record] = place.setdefault(Chem.MolToSmiles(molecule), len(heavy))
+                if of_record[record] < len(heavy):
+                    dropped[DUPLICATE] += 1
+                    continue
                 heavy.append(molecule.GetNumHeavyAtoms())
                 packed.append(DataStructs.BitVectToBinaryText(generator.GetFingerprint(molecule)))
+    present = np.flatnonzero(of_record >= 0)
     return Structures(
-        records=np.array(list(first.values()), dtype=np.int64),
-        smiles=tuple(first),
+        records=present[np.unique(of_record[present], return_index=True)[1]],
+        smiles=tuple(place),
         heavy=np.array(heavy, dtype=np.int64),
         bits=_unpacked(packed),
+        of_record=of_record,
         dropped=dropped,
         why_invalid=dict(why.most_common()),
     )
