@@ -26,6 +26,7 @@ from .settings_schema import (
     Run,
     Settings,
 )
+from .tasks.settings import resolved
 
 __all__ = [
     "BenchmarkSettings",
@@ -71,7 +72,8 @@ def parse(data: Mapping[str, Any], path: Path) -> Settings:
         one if one.file is None else one.model_copy(update={"file": path.parent / one.file.expanduser()})
         for one in settings.benchmarks
     )
-    return settings.model_copy(update={"benchmarks": benchmarks})
+    tasks = tuple(resolved(one, path.parent) for one in settings.tasks)
+    return settings.model_copy(update={"benchmarks": benchmarks, "tasks": tasks})
 
 
 def api_key(endpoint: Endpoint, environ: Mapping[str, str]) -> str | None:

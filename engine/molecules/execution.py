@@ -13,6 +13,9 @@ from .substructures import exchanged
 
 _UNLIMITED = 1 << 30
 
+CHANGED = "_molaudit_changed"
+"""Property of the atoms that an edit puts in or touches, for drawings."""
+
 
 class EditRefused(Exception):
     """The edit cannot be done, or does not do what it should; the message is the reason, a few words."""
@@ -27,21 +30,30 @@ def execute(edit: Edit) -> str:
         The source does not have what the edit takes away, or the result is no valid structure.
     """
     with rdBase.BlockLogs():
-        return _written(_done(edit))
+        return _written(done(edit))
 
 
-def _done(edit: Edit) -> Chem.Mol:
+def done(edit: Edit) -> Chem.Mol:
+    """Return the target as it is made, its changed atoms marked.
+
+    Raises
+    ------
+    EditRefused
+        As `execute`.
+    """
     if edit.kind not in _DO:
         raise EditRefused(f"a {edit.kind} edit is words alone")
     source, places = mapped_atoms(edit.mapped)
-    done = _DO[edit.kind](source, places, edit)
-    if done is None:
+    for index in places.values():
+        source.GetAtomWithIdx(index).SetIntProp(CHANGED, 1)
+    made = _DO[edit.kind](source, places, edit)
+    if made is None:
         raise EditRefused("the result is no valid structure")
-    return done
+    return made
 
 
-def _written(done: Chem.Mol) -> str:
-    text = settled_smiles(Chem.MolToSmiles(done))
+def _written(made: Chem.Mol) -> str:
+    text = settled_smiles(Chem.MolToSmiles(made))
     if not text:
         raise EditRefused("the result is no valid structure")
     return text
@@ -56,13 +68,13 @@ def verify(edit: Edit, source: str, target: str) -> str | None:
         return "no InChI"
     with rdBase.BlockLogs():
         try:
-            done = _done(edit)
-            if _written(done) != smiles:
+            made = done(edit)
+            if _written(made) != smiles:
                 return "another canonical SMILES"
         except EditRefused as refusal:
             return str(refusal)
         # Of the molecule as it was made, not of what was written: else it would say nothing that SMILES do not.
-        return None if Chem.MolToInchi(done) == inchi else "another InChI"
+        return None if Chem.MolToInchi(made) == inchi else "another InChI"
 
 
 def mapped_atoms(mapped: str) -> tuple[Chem.Mol, dict[int, int]]:
@@ -135,6 +147,8 @@ def _joined(core: Chem.Mol, added: str) -> Chem.Mol | None:
     dummies = [] if fragment is None else [a for a in fragment.GetAtoms() if a.GetAtomicNum() == 0]
     if len(dummies) != 1:
         raise EditRefused("the fragment that is put on has not one free end")
+    for atom in fragment.GetAtoms():
+        atom.SetIntProp(CHANGED, 1)
     site.SetAtomMapNum(1)
     dummies[0].SetAtomMapNum(1)
     return _valid(Chem.RWMol(Chem.molzip(core, fragment)))
@@ -143,11 +157,11 @@ def _joined(core: Chem.Mol, added: str) -> Chem.Mol | None:
 def _valid(molecule: Chem.RWMol, *, hydrogens: bool = False) -> Chem.Mol | None:
     try:
         Chem.SanitizeMol(molecule)
-        done = Chem.RemoveHs(molecule) if hydrogens else molecule.GetMol()
+        made = Chem.RemoveHs(molecule) if hydrogens else molecule.GetMol()
     except (Chem.MolSanitizeException, ValueError, RuntimeError):
         return None
-    Chem.AssignStereochemistry(done, cleanIt=True, force=True)
-    return done
+    Chem.AssignStereochemistry(made, cleanIt=True, force=True)
+    return made
 
 
 def _saturation(source: Chem.Mol, places: dict[int, int], edit: Edit) -> Chem.Mol | None:  # noqa: ARG001
@@ -168,17 +182,17 @@ def saturated(source: Chem.Mol, one: int, other: int) -> Chem.Mol | None:
         raise EditRefused("atoms 1 and 2 are not joined by a double bond")
     if {bond.GetBeginAtom().GetAtomicNum(), bond.GetEndAtom().GetAtomicNum()} != {6}:
         raise EditRefused("atoms 1 and 2 are not both carbon")
-    done = Chem.RWMol(source)
-    bond = done.GetBondBetweenAtoms(one, other)
+    made = Chem.RWMol(source)
+    bond = made.GetBondBetweenAtoms(one, other)
     bond.SetStereo(Chem.BondStereo.STEREONONE)
     bond.SetBondType(Chem.BondType.SINGLE)
     for index in (one, other):
-        atom = done.GetAtomWithIdx(index)
+        atom = made.GetAtomWithIdx(index)
         for beside in atom.GetBonds():
             beside.SetBondDir(Chem.BondDir.NONE)
         if atom.GetNoImplicit():
             atom.SetNumExplicitHs(atom.GetNumExplicitHs() + 1)
-    return _valid(done)
+    return _valid(made)
 
 
 def _enantiomer(source: Chem.Mol, places: dict[int, int], edit: Edit) -> Chem.Mol | None:  # noqa: ARG001

@@ -76,6 +76,8 @@ def exchanged(source: Chem.Mol, places: dict[int, int], removed: str, added: str
         raise ValueError("what is put in is no valid structure")
     whole = Chem.RWMol(Chem.CombineMols(source, fragments))
     shift = source.GetNumAtoms()
+    for index in range(shift, whole.GetNumAtoms()):
+        whole.GetAtomWithIdx(index).SetIntProp("_molaudit_changed", 1)
     dummies = []
     for atom in fragments.GetAtoms():
         if atom.GetAtomicNum() or atom.GetIsotope() not in places:
