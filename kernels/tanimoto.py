@@ -8,6 +8,7 @@ the bits that remain could not make up what is missing; at T = 0.8 most pairs ar
 
 from __future__ import annotations
 
+import math
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -65,7 +66,9 @@ def prepare(bits: Words, sizes: Integers | None = None) -> Sweep:
     rows = len(bits)
     sizes = np.zeros(rows, dtype=np.int64) if sizes is None else np.asarray(sizes, dtype=np.int64)
     if sizes.shape != (rows,) or (rows and sizes.min() < 0):
-        raise ValueError(f"sizes: found shape {list(sizes.shape)}; allowed: one value >= 0 for each of {rows} rows")
+        raise ValueError(
+            f"sizes: found shape {list(sizes.shape)}; allowed: one value >= 0 for each of {rows} rows"
+        )
     left = _left(np.ascontiguousarray(bits))
     order = np.lexsort((left[:, 0], sizes))
     return Sweep(order, np.ascontiguousarray(bits[order]), left[order], sizes[order])
@@ -166,7 +169,7 @@ def _shared(bits: Words, left: Integers, i: int, j: int, least: int) -> int:
         else:
             for word in range(begin, words):
                 count += popcount(bits[i, word] & bits[j, word])
-        shared += np.int64(count)
+        shared += int(count)
         if shared + min(left[i, block + 1], left[j, block + 1]) < least:
             return -1
     return shared
@@ -199,15 +202,15 @@ def _stretch(
         a = left[i, 0]
         if a == 0:
             continue
-        fewest = np.int64(np.ceil(low * a - _SLACK))
-        most = np.int64(np.floor(a / low + _SLACK))
+        fewest = math.ceil(low * a - _SLACK)
+        most = math.floor(a / low + _SLACK)
         for size in range(sizes[i], min(sizes[i] + reach, len(bounds) - 2) + 1):
             begin = max(bounds[size], i + 1)
             for j in range(_first_at_least(left, begin, bounds[size + 1], fewest), bounds[size + 1]):
                 b = left[j, 0]
                 if b > most:
                     break
-                least = np.int64(np.ceil(low * (a + b) / (1.0 + low) - _SLACK))
+                least = math.ceil(low * (a + b) / (1.0 + low) - _SLACK)
                 shared = _shared(bits, left, i, j, least)
                 if shared < 0:
                     continue

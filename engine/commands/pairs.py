@@ -44,7 +44,9 @@ def run(args: argparse.Namespace) -> int:
     chosen = [one for one in found.tasks if not args.task or one.name in args.task]
     prepare_folder(args.out)
     console = Console()
-    made = making.make(chosen, found.seed, lambda name, rows: tell(console, f"{name}: {counted(rows, 'sample')}"))
+    made = making.make(
+        chosen, found.seed, lambda name, rows: tell(console, f"{name}: {counted(rows, 'sample')}")
+    )
     results.write_parquet(made.pairs, args.out / "pairs.parquet")
     results.write_csv(made.pairs, args.out / "pairs.csv")
     results.write_csv(made.funnel, args.out / "funnel.csv")
@@ -69,9 +71,7 @@ def run(args: argparse.Namespace) -> int:
         from ..tasks.drawings import drawings
 
         for task, name, picture in drawings(made.pairs):
-            results.replace(
-                args.out / "drawings" / task / name, lambda stream, text=picture: stream.write(text.encode())
-            )
+            results.write_text(picture, args.out / "drawings" / task / name)
     console.print(plain_table(made.funnel, "Funnel"))
     for note in made.notes:
         say(console, note)

@@ -68,7 +68,9 @@ class _Search:
         for right in sorted(chosen.right, key=lambda i: (abs(len(self.other[i]) - len(self.one[left])), i)):
             self.extend({**matched, left: right}, self._split(classes, left, right))
         rest = [i for i in chosen.left if i != left]
-        others = classes[:at] + ([_Class(rest, chosen.right, chosen.joined)] if rest else []) + classes[at + 1 :]
+        others = (
+            classes[:at] + ([_Class(rest, chosen.right, chosen.joined)] if rest else []) + classes[at + 1 :]
+        )
         self.extend(matched, others)
 
     def _split(self, classes: list[_Class], left: int, right: int) -> list[_Class]:

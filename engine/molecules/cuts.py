@@ -67,7 +67,9 @@ def cuts(molecule: Chem.Mol, most_heavy: int) -> list[Cut]:
             seen.add((ranks[anchor], ranks[root]))
             heavy = sum(molecule.GetAtomWithIdx(i).GetAtomicNum() > 1 for i in inner)
             kind = (molecule.GetAtomWithIdx(root).GetAtomicNum(), rings.NumAtomRings(root) > 0)
-            found.append(Cut(anchor, root, heavy, kind, frozenset(inner), hashes.without(anchor, root, inner)))
+            found.append(
+                Cut(anchor, root, heavy, kind, frozenset(inner), hashes.without(anchor, root, inner))
+            )
     for atom in molecule.GetAtoms():
         anchor = atom.GetIdx()
         if atom.GetTotalNumHs() and (ranks[anchor], -1) not in seen:

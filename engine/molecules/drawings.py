@@ -70,8 +70,9 @@ def _short(fragment: str) -> str:
 
 def _svg(panels: Sequence[Panel]) -> str:
     canvas = rdMolDraw2D.MolDraw2DSVG(_PANEL * len(panels), _HEIGHT, _PANEL, _HEIGHT)
-    canvas.drawOptions().addStereoAnnotation = False
-    molecules = [rdMolDraw2D.PrepareMolForDrawing(molecule, kekulize=_kekulizes(molecule)) for molecule, _, _ in panels]
+    molecules = [
+        rdMolDraw2D.PrepareMolForDrawing(molecule, kekulize=_kekulizes(molecule)) for molecule, _, _ in panels
+    ]
     canvas.DrawMolecules(
         molecules,
         highlightAtoms=[atoms for _, atoms, _ in panels],

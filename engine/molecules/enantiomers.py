@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rdkit import Chem
+
 from .edits import ENANTIOMER, Edit
 from .execution import verify, with_maps
 from .inversion import mirror_image
-from .standard import parsed
 
 
 def enantiomer_pairs(smiles: Sequence[str]) -> list[tuple[int, int, Edit, Edit]]:
@@ -40,4 +41,4 @@ def _edit(smiles: str) -> Edit | None:
     if image is None:
         return None
     places = dict(enumerate(image[1], 1))
-    return Edit(ENANTIOMER, with_maps(parsed(smiles), places))
+    return Edit(ENANTIOMER, with_maps(Chem.MolFromSmiles(smiles), places))

@@ -6,7 +6,7 @@ from rdkit import Chem, rdBase
 
 from .cuts import SITE, Cut, core_key, core_of, fragment_key, side
 from .edits import ENANTIOMER, HYDROGEN, SATURATION, SINGLE_SITE, SUBSTRUCTURE, Edit
-from .identity import identity, settled_smiles
+from .identity import identity, inchi, settled_smiles
 from .inversion import inverted_at
 from .standard import parsed
 from .substructures import exchanged
@@ -63,8 +63,8 @@ def verify(edit: Edit, source: str, target: str) -> str | None:
     """Do the edit and compare: None if it starts at the source and ends at the target, else the reason why not."""
     if settled_smiles(edit.mapped) != identity(source)[0]:
         return "the atom maps change the source"
-    smiles, inchi = identity(target)
-    if not inchi:
+    smiles, wanted = identity(target)
+    if not wanted:
         return "no InChI"
     with rdBase.BlockLogs():
         try:
@@ -74,7 +74,7 @@ def verify(edit: Edit, source: str, target: str) -> str | None:
         except EditRefused as refusal:
             return str(refusal)
         # Of the molecule as it was made, not of what was written: else it would say nothing that SMILES do not.
-        return None if Chem.MolToInchi(made) == inchi else "another InChI"
+        return None if inchi(made) == wanted else "another InChI"
 
 
 def mapped_atoms(mapped: str) -> tuple[Chem.Mol, dict[int, int]]:

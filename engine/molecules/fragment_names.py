@@ -8,6 +8,7 @@ from rdkit import Chem, rdBase
 from rdkit.Chem import rdMolDescriptors
 
 from .edits import HYDROGEN
+from .standard import parsed
 
 # The fragment hangs on `*`. Names are those of IUPAC's recommendations of 2013 for substituents where they name one.
 _NAMES = {
@@ -45,9 +46,11 @@ _NAMES = {
     "*CF": "fluoromethyl group", "*C(F)F": "difluoromethyl group", "*C(F)(F)F": "trifluoromethyl group",
     "*CCl": "chloromethyl group", "*C(Cl)Cl": "dichloromethyl group", "*C(Cl)(Cl)Cl": "trichloromethyl group",
     "*CBr": "bromomethyl group", "*CI": "iodomethyl group", "*CCF": "2-fluoroethyl group",
-    "*CCCl": "2-chloroethyl group", "*CCBr": "2-bromoethyl group", "*OC(F)F": "difluoromethoxy group",
+    "*CCCl": "2-chloroethyl group", "*CCBr": "2-bromoethyl group",
+    "*OC(F)F": "difluoromethoxy group",
     "*CC(F)F": "2,2-difluoroethyl group",
-    "*S": "sulfanyl group", "*SC": "methylsulfanyl group", "*SCC": "ethylsulfanyl group", "*CS": "sulfanylmethyl group",
+    "*S": "sulfanyl group", "*SC": "methylsulfanyl group", "*SCC": "ethylsulfanyl group",
+    "*CS": "sulfanylmethyl group",
     "*CSC": "methylsulfanylmethyl group", "*S(C)=O": "methanesulfinyl group", "*S(C)(=O)=O": "methanesulfonyl group",
     "*S(N)(=O)=O": "sulfamoyl group", "*S(=O)(=O)O": "sulfo group", "*S(=O)(=O)[O-]": "sulfonato group",
     "*S(=O)(=O)F": "fluorosulfonyl group", "*S(=O)(=O)Cl": "chlorosulfonyl group", "*SSC": "methyldisulfanyl group",
@@ -71,7 +74,7 @@ def fragment_name(smiles: str) -> str:
     if known is not None:
         return known
     with rdBase.BlockLogs():
-        molecule = Chem.MolFromSmiles(smiles)
+        molecule = parsed(smiles)
         if molecule is None:
             return "group"
         formula = rdMolDescriptors.CalcMolFormula(molecule).replace("*", "")
@@ -83,5 +86,9 @@ def atom_word(mapped: str, number: int) -> str:
     with rdBase.BlockLogs():
         molecule = Chem.MolFromSmiles(mapped)
         atom = next(a for a in molecule.GetAtoms() if a.GetAtomMapNum() == number)
-        name = Chem.GetPeriodicTable().GetElementName(atom.GetAtomicNum()).lower() if atom.GetAtomicNum() else "dummy"
+        name = (
+            Chem.GetPeriodicTable().GetElementName(atom.GetAtomicNum()).lower()
+            if atom.GetAtomicNum()
+            else "dummy"
+        )
     return f"{'aromatic ' if atom.GetIsAromatic() else ''}{name} atom"

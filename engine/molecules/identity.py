@@ -11,16 +11,18 @@ from functools import lru_cache
 
 from rdkit import Chem, rdBase
 
+from .standard import parsed
+
 
 def settled_smiles(smiles: str) -> str | None:
     """Canonical isomeric SMILES without atom maps, parsed twice; None if it cannot be parsed."""
     with rdBase.BlockLogs():
-        molecule = Chem.MolFromSmiles(smiles)
+        molecule = parsed(smiles)
         if molecule is None:
             return None
         for atom in molecule.GetAtoms():
             atom.SetAtomMapNum(0)
-        again = Chem.MolFromSmiles(Chem.MolToSmiles(molecule))
+        again = parsed(Chem.MolToSmiles(molecule))
         return None if again is None else str(Chem.MolToSmiles(again))
 
 
@@ -31,7 +33,12 @@ def identity(smiles: str) -> tuple[str, str]:
     if settled is None:
         return "", ""
     with rdBase.BlockLogs():
-        return settled, str(Chem.MolToInchi(Chem.MolFromSmiles(settled)) or "")
+        return settled, inchi(Chem.MolFromSmiles(settled))
+
+
+def inchi(molecule: Chem.Mol) -> str:
+    """InChI of a molecule as it is; empty where it has none."""
+    return str(Chem.MolToInchi(molecule) or "")  # type: ignore[no-untyped-call]
 
 
 def same_structure(one: str, other: str) -> bool:

@@ -18,7 +18,9 @@ def saturations(smiles: str) -> dict[str, Edit]:
     found: dict[str, Edit] = {}
     with rdBase.BlockLogs():
         source = parsed(smiles)
-        for bond in () if source is None else source.GetBonds():
+        if source is None:
+            return found
+        for bond in source.GetBonds():
             ends = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
             try:
                 done = saturated(source, *ends)

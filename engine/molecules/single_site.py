@@ -42,9 +42,7 @@ class Sites:
     refused: Counter[str] = field(default_factory=Counter)
 
 
-def single_sites(
-    smiles: Sequence[str], pairs: Iterable[tuple[int, int]], *, most_heavy: int = 4
-) -> Sites:
+def single_sites(smiles: Sequence[str], pairs: Iterable[tuple[int, int]], *, most_heavy: int = 4) -> Sites:
     """Find the pairs that differ in one fragment of at most ``most_heavy`` heavy atoms on either side.
 
     The edit is irreducible (the fragments do not begin with the same kind of atom, else less could be changed) and
@@ -135,9 +133,7 @@ def _site(molecules: _Molecules, first: int, second: int) -> Site | str:
         back = molecules.edit(second, other, key[2])
         smiles = molecules.smiles
         reason = (
-            verify(forth, smiles[first], smiles[second])
-            or verify(back, smiles[second], smiles[first])
-            or ""
+            verify(forth, smiles[first], smiles[second]) or verify(back, smiles[second], smiles[first]) or ""
         )
         if not reason:
             return Site(first, second, forth, back, len(matches) - 1)

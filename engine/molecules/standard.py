@@ -84,7 +84,7 @@ def parsed(text: str | None) -> Chem.Mol | None:
     """Parse a SMILES; None for what is none, empty text included."""
     if not text or any(letter.isspace() for letter in text.strip()):
         return None
-    molecule = Chem.MolFromSmiles(text.strip())
+    molecule: Chem.Mol | None = Chem.MolFromSmiles(text.strip())
     return molecule if molecule is not None and molecule.GetNumAtoms() > 0 else None
 
 
@@ -111,13 +111,12 @@ def _objection(text: str | None) -> str:
         return "empty"
     if any(letter.isspace() for letter in text.strip()):
         return "white space inside"
-    raw = Chem.MolFromSmiles(text.strip(), sanitize=False)
+    raw: Chem.Mol | None = Chem.MolFromSmiles(text.strip(), sanitize=False)
     if raw is None:
         return "not SMILES"
     raw.UpdatePropertyCache(strict=False)
-    kinds = [problem.GetType() for problem in Chem.DetectChemistryProblems(raw)]
-    valence = [problem for problem in Chem.DetectChemistryProblems(raw) if "Valence" in problem.GetType()]
-    if valence:
-        atom = raw.GetAtomWithIdx(valence[0].GetAtomIdx())  # type: ignore[attr-defined]
-        return f"valence of {atom.GetSymbol()}"
-    return "aromaticity" if kinds else "no atoms"
+    problems = Chem.DetectChemistryProblems(raw)
+    for problem in problems:
+        if "Valence" in problem.GetType():
+            return f"valence of {raw.GetAtomWithIdx(problem.GetAtomIdx()).GetSymbol()}"
+    return "aromaticity" if problems else "no atoms"

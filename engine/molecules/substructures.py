@@ -33,8 +33,9 @@ def exchange(source: Chem.Mol, target: Chem.Mol) -> tuple[dict[int, int], str, s
     back = {there: here for here, there in kept.items()}
     gone = [i for i in range(source.GetNumAtoms()) if i not in kept]
     new = [j for j in range(target.GetNumAtoms()) if j not in back]
-    sites = sorted({back[n.GetIdx()] for j in new for n in target.GetAtomWithIdx(j).GetNeighbors() if n.GetIdx() in back})
-    places = {number: index for number, index in enumerate([*sites, *gone], 1)}
+    beside = {n.GetIdx() for j in new for n in target.GetAtomWithIdx(j).GetNeighbors()}
+    sites = sorted(back[j] for j in beside if j in back)
+    places = dict(enumerate([*sites, *gone], 1))
     number_of = {index: number for number, index in places.items()}
     removed = ",".join(str(number_of[i]) for i in gone)
     return places, removed, _fragments(target, new, {j: number_of[back[j]] for j in back if back[j] in sites})

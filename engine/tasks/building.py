@@ -87,7 +87,7 @@ class Funnel:
 
 @dataclass(frozen=True, slots=True)
 class TaskPairs:
-    """The pairs of a task, one row a sample (columns in `columns`), its funnel (step, count) and notes for the user."""
+    """The pairs of a task, one row a sample (columns in `columns`), its funnel (task, step, count) and notes."""
 
     pairs: pl.DataFrame
     funnel: pl.DataFrame

@@ -44,9 +44,7 @@ def build(frames: Sequence[pl.DataFrame], order: Order) -> TaskPairs:
         funnel.count(group, sum(one.group == group for one in candidates))
     back_of = dict(both)
     halved = order if isinstance(order.draw, str) else replace(order, draw=order.draw // 2)
-    samples = [
-        one for forth in drawn(capped(candidates, order), halved) for one in (forth, back_of[forth])
-    ]
+    samples = [one for forth in drawn(capped(candidates, order), halved) for one in (forth, back_of[forth])]
     false = false_sets(*sets_of(samples), order.rng("false label"))
     return finished(
         KIND, order, samples, [None if one is None else as_text(one) for one in false], funnel, notes

@@ -11,7 +11,7 @@ only if the edit that is recovered is the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from ..molecules.edits import ENANTIOMER, REPLACEMENT, SATURATION, SINGLE_SITE, STATED, SUBSTRUCTURE, Edit
@@ -24,8 +24,8 @@ _SITE = (
     "{rest}"
 )
 _SATURATED = (
-    "In the source {noun}, written with atom map numbers as {mapped}, hydrogenate the double bond between the carbon "
-    "atoms 1 and 2 to a single bond. New stereocentres are left open. {rest}"
+    "In the source {noun}, written with atom map numbers as {mapped}, hydrogenate the double bond between the "
+    "carbon atoms 1 and 2 to a single bond. New stereocentres are left open. {rest}"
 )
 _MIRRORED = (
     "In the source {noun}, written with atom map numbers as {mapped}, invert the configuration of every tetrahedral "
@@ -35,9 +35,7 @@ _EXCHANGED = (
     "In the source {noun}, written with atom map numbers as {mapped}, take out {gone} and put in {put}; the number of "
     "a dummy atom is that of the atom it is bonded to. {rest}"
 )
-_COMPONENT = (
-    "In the source reaction, {mapped}, replace the {removed} by the {added}. Everything else stays the same: {kept}."
-)
+_COMPONENT = "In the source reaction, {mapped}, replace the {removed} by the {added}. Everything else stays the same: {kept}."
 
 _REST = "All other atoms, bonds and configurations stay as they are."
 
@@ -109,24 +107,19 @@ def read(text: str, style: str) -> Edit | None:
 def recover(text: str, style: str, edit: Edit) -> bool:
     """Whether an edit can be recovered from words that are not ours: a paraphrase may be used only then.
 
-    Every SMILES of the description must stand in it as a token of its own, and for an exchange the direction must be
-    said: "replace X by Y", "exchange X for Y", "X is replaced by Y", "remove X ... attach Y", "Y in place of X".
+    The source must stand in it with its map numbers. For an exchange both fragments, and no others, must stand in
+    brackets, and the direction must be said: "replace the methyl group (*C) by ...", "exchange ... for ...",
+    "... is replaced by ...", "remove ... and attach ...", "... in place of ...". What is not surely the same is
+    refused: our own words are then used. Formulations are not paraphrased.
     """
-    if read(text, style) is not None:
-        return same(read(text, style), edit)
-    tokens = re.split(r"[\s,;()\"'`]+|\.(?=\s|$)", text.replace("(*", " *").replace("*)", "* "))
-    loose = {token for token in re.split(r"[\s\"'`]+", text)}
-    present = {*tokens, *loose, *(token.strip("(),.;:") for token in loose)}
-    wanted = [edit.mapped]
-    if edit.kind == SINGLE_SITE:
-        wanted += [edit.removed, edit.added]
-    elif edit.kind == SUBSTRUCTURE:
-        wanted += [edit.added] if edit.added else []
-    if edit.kind in (REPLACEMENT, STATED) or not all(_stands(word, text, present) for word in wanted):
+    found = read(text, style)
+    if found is not None:
+        return same(found, edit)
+    source = re.search(rf"(?<!\S){re.escape(edit.mapped)}(?=[\s,;:.]|$)", text)
+    if edit.kind not in _SAID or source is None:
         return False
-    if edit.kind == SINGLE_SITE:
-        return _direction(text.replace(edit.mapped, " "), edit.removed, edit.added)
-    return _ACTION[edit.kind].search(text) is not None
+    rest = text[: source.start()] + text[source.end() :]
+    return _SAID[edit.kind](rest, edit)
 
 
 def same(one: Edit | None, other: Edit) -> bool:
@@ -136,32 +129,44 @@ def same(one: Edit | None, other: Edit) -> bool:
     )  # fmt: skip
 
 
-_ACTION = {
-    SATURATION: re.compile(r"\b(hydrogenat|saturat|reduc)", re.IGNORECASE),
-    ENANTIOMER: re.compile(r"\b(invert|mirror|enantiomer|opposite configuration)", re.IGNORECASE),
-    SUBSTRUCTURE: re.compile(r"\b(take out|remove|delete)", re.IGNORECASE),
+def _exchange_said(text: str, edit: Edit) -> bool:
+    fragments = set(re.findall(r"\((\*\S*)\)(?=[\s,;:.]|$)", text))
+    if fragments != {edit.removed, edit.added}:
+        return False
+    return _direction(text, edit.removed, edit.added) and not _direction(text, edit.added, edit.removed)
+
+
+def _direction(text: str, gone: str, new: str) -> bool:
+    a, b = re.escape(f"({gone})"), re.escape(f"({new})")
+    gap, near = r"[^.]{0,120}?", r"[^()]{0,120}?"
+    ways = (
+        rf"\b(?:replac|exchang|swap|chang|convert|turn)\w*\b{near}{a}{near}\b(?:by|with|for|to|into)\b{near}{b}",
+        rf"{a}{near}\b(?:replaced|exchanged|swapped|changed|converted|turned)\b{near}{b}",
+        rf"\b(?:remov|delet|tak|strip)\w*\b{near}{a}{gap}\b(?:attach|add|put|introduc|install)\w*\b{near}{b}",
+        rf"{b}{near}\bin (?:place|stead) of\b{near}{a}",
+    )
+    return any(re.search(way, text, re.IGNORECASE) for way in ways)
+
+
+def _hydrogenation_said(text: str, edit: Edit) -> bool:  # noqa: ARG001
+    return re.search(r"\b(?:hydrogenat|saturat)", text, re.IGNORECASE) is not None and not _denied(text)
+
+
+def _inversion_said(text: str, edit: Edit) -> bool:  # noqa: ARG001
+    every = re.search(r"\b(?:every|each|all)\b|\benantiomer|\bmirror image", text, re.IGNORECASE)
+    inverted = re.search(r"\binver(?:t|sion)|\benantiomer|\bmirror image", text, re.IGNORECASE)
+    return every is not None and inverted is not None and not _denied(text)
+
+
+def _denied(text: str) -> bool:
+    return re.search(r"\b(?:do not|don't|not|never|except)\b", text, re.IGNORECASE) is not None
+
+
+_SAID: Mapping[str, Callable[[str, Edit], bool]] = {
+    SINGLE_SITE: _exchange_said,
+    SATURATION: _hydrogenation_said,
+    ENANTIOMER: _inversion_said,
 }
-
-
-def _stands(word: str, text: str, present: set[str]) -> bool:
-    return word in present or f"({word})" in text or f" {word} " in f" {text} "
-
-
-def _direction(text: str, removed: str, added: str) -> bool:
-    """Whether the text says, without the contrary, that one fragment goes and the other comes."""
-
-    def said(gone: str, new: str) -> bool:
-        a, b = re.escape(f"({gone})"), re.escape(f"({new})")
-        gap = r"[^.]{0,120}?"
-        ways = (
-            rf"\b(?:replac|exchang|swap|chang|convert|turn|substitut)\w*\b{gap}{a}{gap}\b(?:by|with|for|to|into)\b{gap}{b}",
-            rf"{a}{gap}\b(?:replaced|exchanged|swapped|changed|converted|turned)\b{gap}{b}",
-            rf"\b(?:remov|delet|tak|strip)\w*\b{gap}{a}[^()]{{0,160}}\b(?:attach|add|put|introduc|install)\w*\b{gap}{b}",
-            rf"{b}{gap}\bin(?:stead| place) of\b{gap}{a}",
-        )
-        return any(re.search(way, text, re.IGNORECASE) for way in ways)
-
-    return said(removed, added) and not said(added, removed)
 
 
 def _fields(edit: Edit) -> dict[str, str]:

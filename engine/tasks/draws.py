@@ -19,7 +19,8 @@ def drawn(candidates: Sequence[Candidate], order: Order, *, published: int | Non
     if order.draw == "all":
         return list(candidates)
     by_group = {
-        group: [i for i, c in enumerate(candidates) if c.group == group] for group in (INCONSISTENT, CONSISTENT)
+        group: [i for i, c in enumerate(candidates) if c.group == group]
+        for group in (INCONSISTENT, CONSISTENT)
     }
     total = published if order.draw == "published" else order.draw
     if total is None:

@@ -28,7 +28,7 @@ class Made:
 
 
 def make(
-    sections: Sequence[TaskSettings], seed: int, done: Callable[[str, int], None] = lambda name, rows: None
+    sections: Sequence[TaskSettings], seed: int, done: Callable[[str, int], object] | None = None
 ) -> Made:
     """Build the tasks, one after the other; ``done`` hears of each, with its number of samples.
 
@@ -47,9 +47,13 @@ def make(
         built.append(one)
         notes += [*said, *(f"{section.name}: {note}" for note in one.notes)]
         digests |= read
-        done(section.name, one.pairs.height)
+        if done is not None:
+            done(section.name, one.pairs.height)
     return Made(
-        pl.concat([one.pairs for one in built]), pl.concat([one.funnel for one in built]), tuple(notes), digests
+        pl.concat([one.pairs for one in built]),
+        pl.concat([one.funnel for one in built]),
+        tuple(notes),
+        digests,
     )
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from molaudit.storage.tables import Columns
 
 from ..errors import InputError
-from ..molecules.edits import STATED, Edit
+from ..molecules.edits import REPLACEMENT, STATED, Edit
 from ..molecules.execution import verify
 from ..molecules.locating import located, structure
 from ..molecules.reactants import reactant_set, similarity_rows
@@ -94,16 +94,20 @@ def _row(row: Mapping[str, str | None], record: int, kind: str, order: Order) ->
     source, target = ((row[name] or "").strip() for name in ("source", "target"))
     if not source or not target:
         return "no source or no target"
-    labels = [_READ[kind](row[name] or "", f"row {row['row']}: {name}") for name in ("source_label", "target_label")]
+    labels = [
+        _READ[kind](row[name] or "", f"row {row['row']}: {name}") for name in ("source_label", "target_label")
+    ]
     ours, theirs = structure(source), structure(target)
     if ours and theirs:
         source, target = ours, theirs
     if source == target:
         return "source and target are the same"
-    edit = _edit(source, target, (row["edit"] or "").strip(), bool(ours and theirs), int(order.thresholds["fragment"]))
+    edit = _edit(
+        source, target, (row["edit"] or "").strip(), bool(ours and theirs), int(order.thresholds["fragment"])
+    )
     if isinstance(edit, str):
         return edit
-    group = (row["group"] or "").strip() or _GROUP[kind](*labels, order.thresholds)
+    group = (row["group"] or "").strip() or _GROUP[kind](labels[0], labels[1], order.thresholds)
     if group not in (CONSISTENT, INCONSISTENT):
         raise InputError(f"row {row['row']}: group = {group!r}; allowed: {CONSISTENT}, {INCONSISTENT}")
     false = row["false_label"]
@@ -137,8 +141,12 @@ def _edit(source: str, target: str, words: str, structures: bool, most_heavy: in
 
 
 def _done(edit: Edit, source: str, target: str) -> Edit | str:
-    if edit.kind == formulations.REPLACEMENT:
-        return edit if edit.mapped == source and formulations.execute(edit) == target else "the edit gives no target"
+    if edit.kind == REPLACEMENT:
+        return (
+            edit
+            if edit.mapped == source and formulations.execute(edit) == target
+            else "the edit gives no target"
+        )
     reason = verify(edit, source, target)
     return edit if reason is None else f"the edit, when done: {reason}"
 

@@ -48,9 +48,7 @@ class _Grid:
 
     def formulation(self, at: int) -> dict[str, Component]:
         """The components of one formulation by kind."""
-        return {
-            kind: self.names[axis][self.levels[at, axis]] for axis, kind in enumerate(COMPONENTS)
-        }
+        return {kind: self.names[axis][self.levels[at, axis]] for axis, kind in enumerate(COMPONENTS)}
 
 
 def build(frames: Sequence[pl.DataFrame], order: Order) -> TaskPairs:
@@ -207,5 +205,3 @@ def _drawn(near: NDArray[np.bool_], kind: NDArray[np.int64], order: Order) -> ND
         for name in sorted(names):
             chosen += rng.choice(by_kind[name], parts[name], replace=False).tolist()
     return np.sort(np.array(chosen, dtype=np.int64))
-
-

@@ -21,7 +21,7 @@ from .structure_pairs import Directed, single_site_edits, window
 KIND = "retrosynthesis"
 COLUMNS = Columns(required=("class", "rxn_smiles"))
 DEFAULTS: Mapping[str, float] = {"tanimoto": 0.40, "tanimoto_max": 0.90, "fragment": 4, "consistent": 0.5}
-"""Least and largest similarity of products, heavy atoms of a fragment, least similarity of consistent reactant sets."""
+"""Similarity of products, heavy atoms of a fragment, least similarity of reactant sets of a consistent pair."""
 OPTIONS: tuple[str, ...] = ()
 BALANCED = False
 
@@ -76,9 +76,7 @@ def build(frames: Sequence[pl.DataFrame], order: Order) -> TaskPairs:
     return finished(KIND, order, samples, false, funnel, notes)
 
 
-def _false(
-    one: Candidate, reactants: list[str], classes: list[str], sets: NDArray[np.uint64]
-) -> str | None:
+def _false(one: Candidate, reactants: list[str], classes: list[str], sets: NDArray[np.uint64]) -> str | None:
     alike = similarity_rows(sets, [one.source_place, one.target_place])
     taken = {classes[one.source_place], classes[one.target_place]}
     allowed = np.array([each not in taken for each in classes])

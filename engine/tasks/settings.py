@@ -77,7 +77,9 @@ class TaskSettings(BaseModel):
         for name in (*THRESHOLDS, "labels"):
             allowed = (*(each for each in THRESHOLDS if each in task.DEFAULTS), *task.OPTIONS)
             if getattr(self, name) is not None and name not in allowed:
-                raise ValueError(f"{name} is no setting of the kind {self.kind!r}; allowed: {', '.join(allowed)}")
+                raise ValueError(
+                    f"{name} is no setting of the kind {self.kind!r}; allowed: {', '.join(allowed)}"
+                )
         missing = [name for name in task.OPTIONS if getattr(self, name) is None]
         if missing:
             raise ValueError(f"must say its {missing[0]}")

@@ -47,9 +47,7 @@ def window(
     heavy_atoms: int | None = None,
 ) -> Window:
     """Find all pairs with low <= T <= high whose heavy atoms differ by at most ``heavy_atoms``."""
-    return Window(
-        *tanimoto.similar_pairs(bits, heavy, low=low, high=high, size_difference=heavy_atoms)
-    )
+    return Window(*tanimoto.similar_pairs(bits, heavy, low=low, high=high, size_difference=heavy_atoms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,9 @@ def single_site_edits(
 def say_refused(refused: Counter[str], notes: list[str]) -> None:
     """Note why pairs were refused."""
     if refused:
-        reasons = ", ".join(f"{number} {reason.replace('_', ' ')}" for reason, number in refused.most_common())
+        reasons = ", ".join(
+            f"{number} {reason.replace('_', ' ')}" for reason, number in refused.most_common()
+        )
         notes.append(f"pairs of the window without an edit: {reasons}")
 
 
