@@ -42,7 +42,7 @@ def component_drawing(before: str, after: str, kind: str) -> str | None:
 def _gone(source: Chem.Mol, places: dict[int, int], edit: Edit) -> list[int]:
     """Atoms of the source that the edit takes off or touches."""
     if edit.kind == SINGLE_SITE and 2 in places:
-        return sorted({places[1], *(side(source, places[2], places[1], 1 << 30) or ())})
+        return sorted({places[1], *side(source, places[2], places[1])})
     return sorted(places.values())
 
 

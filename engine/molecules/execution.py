@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from rdkit import Chem, rdBase
 
-from .cuts import SITE, Cut, core_key, core_of, fragment_key, side
+from .cuts import SITE, Cut, atoms_of, core_of, fragment_key, side
 from .edits import ENANTIOMER, HYDROGEN, SATURATION, SINGLE_SITE, SUBSTRUCTURE, Edit
 from .identity import identity, inchi, settled_smiles
 from .inversion import inverted_at
 from .standard import parsed
 from .substructures import exchanged
-
-_UNLIMITED = 1 << 30
 
 CHANGED = "_molaudit_changed"
 """Property of the atoms that an edit puts in or touches, for drawings."""
@@ -41,15 +39,24 @@ def done(edit: Edit) -> Chem.Mol:
     EditRefused
         As `execute`.
     """
+    return _made(edit, *mapped_atoms(edit.mapped))
+
+
+def _made(edit: Edit, source: Chem.Mol, places: dict[int, int]) -> Chem.Mol:
     if edit.kind not in _DO:
         raise EditRefused(f"a {edit.kind} edit is words alone")
-    source, places = mapped_atoms(edit.mapped)
     for index in places.values():
         source.GetAtomWithIdx(index).SetIntProp(CHANGED, 1)
     made = _DO[edit.kind](source, places, edit)
     if made is None:
         raise EditRefused("the result is no valid structure")
     return made
+
+
+def _is(molecule: Chem.Mol, smiles: str) -> bool:
+    """Whether a molecule's settled SMILES are these; most are settled as first written, without a parse."""
+    text = str(Chem.MolToSmiles(molecule))
+    return text == smiles or settled_smiles(text) == smiles
 
 
 def _written(made: Chem.Mol) -> str:
@@ -61,15 +68,16 @@ def _written(made: Chem.Mol) -> str:
 
 def verify(edit: Edit, source: str, target: str) -> str | None:
     """Do the edit and compare: None if it starts at the source and ends at the target, else the reason why not."""
-    if settled_smiles(edit.mapped) != identity(source)[0]:
-        return "the atom maps change the source"
     smiles, wanted = identity(target)
     if not wanted:
         return "no InChI"
     with rdBase.BlockLogs():
         try:
-            made = done(edit)
-            if _written(made) != smiles:
+            begun, places = mapped_atoms(edit.mapped)
+            if not _is(begun, identity(source)[0]):
+                return "the atom maps change the source"
+            made = _made(edit, begun, places)
+            if not _is(made, smiles):
                 return "another canonical SMILES"
         except EditRefused as refusal:
             return str(refusal)
@@ -89,7 +97,7 @@ def mapped_atoms(mapped: str) -> tuple[Chem.Mol, dict[int, int]]:
     if source is None:
         raise EditRefused("the source is no valid structure")
     places: dict[int, int] = {}
-    for atom in source.GetAtoms():
+    for atom in atoms_of(source):
         number = atom.GetAtomMapNum()
         if number:
             if number in places:
@@ -122,7 +130,7 @@ def _single_site(source: Chem.Mol, places: dict[int, int], edit: Edit) -> Chem.M
         bond = source.GetBondBetweenAtoms(anchor, root)
         if bond is None or bond.GetBondType() != Chem.BondType.SINGLE or bond.IsInRing():
             raise EditRefused("atoms 1 and 2 are not joined by an acyclic single bond")
-        inner = side(source, root, anchor, _UNLIMITED) or ()
+        inner = side(source, root, anchor)
         cut = Cut(anchor, root, 0, (0, False), frozenset(inner), 0)
     else:
         if not source.GetAtomWithIdx(anchor).GetTotalNumHs():
@@ -130,9 +138,10 @@ def _single_site(source: Chem.Mol, places: dict[int, int], edit: Edit) -> Chem.M
         cut = Cut(anchor, -1, 0, (0, False), frozenset(), 0)
     if fragment_key(source, cut) != edit.removed:
         raise EditRefused("the site does not carry the fragment that is taken off")
-    if edit.core and core_key(source, cut) != edit.core:
+    core = core_of(source, cut)
+    if edit.core and Chem.MolToSmiles(core) != edit.core:
         raise EditRefused("what stays is not the core")
-    return _joined(core_of(source, cut), edit.added)
+    return _joined(core, edit.added)
 
 
 def _joined(core: Chem.Mol, added: str) -> Chem.Mol | None:

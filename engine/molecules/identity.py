@@ -20,8 +20,9 @@ def settled_smiles(smiles: str) -> str | None:
         molecule = parsed(smiles)
         if molecule is None:
             return None
-        for atom in molecule.GetAtoms():
-            atom.SetAtomMapNum(0)
+        if ":" in smiles:  # else it holds no map number
+            for atom in molecule.GetAtoms():
+                atom.SetAtomMapNum(0)
         again = parsed(Chem.MolToSmiles(molecule))
         return None if again is None else str(Chem.MolToSmiles(again))
 
