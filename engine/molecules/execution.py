@@ -39,12 +39,16 @@ def done(edit: Edit) -> Chem.Mol:
     EditRefused
         As `execute`.
     """
-    return _made(edit, *mapped_atoms(edit.mapped))
+    return _made(edit, *_begun(edit))
+
+
+def _begun(edit: Edit) -> tuple[Chem.Mol, dict[int, int]]:
+    if edit.kind not in _DO:
+        raise EditRefused(f"a {edit.kind} edit is words alone")
+    return mapped_atoms(edit.mapped)
 
 
 def _made(edit: Edit, source: Chem.Mol, places: dict[int, int]) -> Chem.Mol:
-    if edit.kind not in _DO:
-        raise EditRefused(f"a {edit.kind} edit is words alone")
     for index in places.values():
         source.GetAtomWithIdx(index).SetIntProp(CHANGED, 1)
     made = _DO[edit.kind](source, places, edit)
@@ -73,7 +77,7 @@ def verify(edit: Edit, source: str, target: str) -> str | None:
         return "no InChI"
     with rdBase.BlockLogs():
         try:
-            begun, places = mapped_atoms(edit.mapped)
+            begun, places = _begun(edit)
             if not _is(begun, identity(source)[0]):
                 return "the atom maps change the source"
             made = _made(edit, begun, places)
@@ -215,7 +219,7 @@ def _enantiomer(source: Chem.Mol, places: dict[int, int], edit: Edit) -> Chem.Mo
 
 def _substructure(source: Chem.Mol, places: dict[int, int], edit: Edit) -> Chem.Mol | None:
     try:
-        return _valid(exchanged(source, places, edit.removed, edit.added))
+        return _valid(exchanged(source, places, edit.removed, edit.added), hydrogens=True)
     except ValueError as error:
         raise EditRefused(str(error)) from None
 

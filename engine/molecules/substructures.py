@@ -1,11 +1,13 @@
 """Edits at several places: atoms are taken out, fragments are put in, what two structures share stays.
 
-Only tables of users are read so, where no edit is given and none at a single site is found. A structure whose
-stereocentre is at the place of the change may come out with its other configuration; such a pair is refused when
-the edit is verified, never guessed.
+Only tables of users are read so, where no edit is given and none at a single site is found. At a stereocentre of
+which one neighbour is exchanged, or taken for a hydrogen atom, the new one stands where the old one stood, so the
+configuration stays; where several are, it is left open, and the edit is refused if the target says more.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from rdkit import Chem
 
@@ -61,7 +63,7 @@ def _fragments(target: Chem.Mol, new: list[int], sites: dict[int, int]) -> str:
 
 
 def exchanged(source: Chem.Mol, places: dict[int, int], removed: str, added: str) -> Chem.RWMol:
-    """Take atoms out and put fragments in; the result is not sanitised.
+    """Take atoms out and put fragments in; the result is not sanitised and may hold hydrogen atoms.
 
     Raises
     ------
@@ -69,42 +71,103 @@ def exchanged(source: Chem.Mol, places: dict[int, int], removed: str, added: str
         A number that no atom has, or a fragment that is none; the message is the reason.
     """
     try:
-        gone = [places[int(number)] for number in removed.split(",") if number]
+        gone = {places[int(number)] for number in removed.split(",") if number}
     except (KeyError, ValueError):
         raise ValueError("an atom that is taken out is not in the source") from None
     fragments = Chem.MolFromSmiles(added, sanitize=False) if added else Chem.Mol()
     if fragments is None:
         raise ValueError("what is put in is no valid structure")
-    whole = Chem.RWMol(Chem.CombineMols(source, fragments))
-    shift = source.GetNumAtoms()
+    comes = _comes(fragments, places)
+    centres = [i for i in places.values() if i not in gone and _is_centre(source, i)]
+    bare = [i for i in centres if len(comes.get(i, ())) == 1 and not _lost(source, i, gone)]
+    whole = Chem.RWMol(Chem.AddHs(source, onlyOnAtoms=bare) if bare else source)
+    taken = gone | set(range(source.GetNumAtoms(), whole.GetNumAtoms()))
+    hydrogens = {_settle(whole, i, taken, len(comes.get(i, ()))) for i in centres} - {None}
+    shift = whole.GetNumAtoms()
+    whole.InsertMol(fragments)
     for index in range(shift, whole.GetNumAtoms()):
         whole.GetAtomWithIdx(index).SetIntProp("_molaudit_changed", 1)
+    more: Counter[int] = Counter()
+    for index in taken - hydrogens:
+        for bond in whole.GetAtomWithIdx(index).GetBonds():
+            if bond.GetOtherAtomIdx(index) not in taken:
+                more[bond.GetOtherAtomIdx(index)] += _order(bond)
     dummies = []
-    for atom in fragments.GetAtoms():
-        if atom.GetAtomicNum() or atom.GetIsotope() not in places:
-            continue
-        dummies.append(shift + atom.GetIdx())
-        for bond in atom.GetBonds():
-            site = places[atom.GetIsotope()]
-            whole.AddBond(site, shift + bond.GetOtherAtomIdx(atom.GetIdx()), bond.GetBondType())
-            _hydrogens(whole.GetAtomWithIdx(site), -_order(bond))
-    for index in gone:
-        for bond in source.GetAtomWithIdx(index).GetBonds():
-            other = bond.GetOtherAtomIdx(index)
-            if other not in gone:
-                _hydrogens(whole.GetAtomWithIdx(other), _order(bond))
+    for site, bonds in comes.items():
+        for dummy, other, kind, order in bonds:
+            dummies.append(shift + dummy)
+            whole.AddBond(site, shift + other, kind)
+            more[site] -= order
+    for index, number in more.items():
+        _more_hydrogens(whole.GetAtomWithIdx(index), number)
+    for index in hydrogens:
+        _make_hydrogen(whole, index, taken)
     whole.BeginBatchEdit()
-    for index in [*gone, *dummies]:
+    for index in [*(taken - hydrogens), *dummies]:
         whole.RemoveAtom(index)
     whole.CommitBatchEdit()
     return whole
+
+
+def _comes(fragments: Chem.Mol, places: dict[int, int]) -> dict[int, list[tuple[int, int, Chem.BondType, int]]]:
+    """Map each site to what is bonded to it: dummy, atom beside it, kind and order of the bond."""
+    found: dict[int, list[tuple[int, int, Chem.BondType, int]]] = {}
+    for atom in fragments.GetAtoms():
+        if atom.GetAtomicNum() or atom.GetIsotope() not in places:
+            continue
+        for bond in atom.GetBonds():
+            one = (atom.GetIdx(), bond.GetOtherAtomIdx(atom.GetIdx()), bond.GetBondType(), _order(bond))
+            found.setdefault(places[atom.GetIsotope()], []).append(one)
+    return found
+
+
+def _is_centre(molecule: Chem.Mol, index: int) -> bool:
+    return bool(molecule.GetAtomWithIdx(index).GetChiralTag() != Chem.ChiralType.CHI_UNSPECIFIED)
+
+
+def _lost(molecule: Chem.Mol, index: int, taken: set[int]) -> list[int]:
+    neighbors = [bond.GetOtherAtomIdx(index) for bond in molecule.GetAtomWithIdx(index).GetBonds()]
+    return [place for place, other in enumerate(neighbors) if other in taken]
+
+
+def _settle(whole: Chem.RWMol, index: int, taken: set[int], gained: int) -> int | None:
+    """Let a centre keep its configuration if it can; return the neighbour that becomes a hydrogen atom."""
+    atom = whole.GetAtomWithIdx(index)
+    lost = _lost(whole, index, taken)
+    if len(lost) == 1 and gained <= 1:
+        bonds = atom.GetBonds()
+        if gained:
+            # What is put in will stand last: as many swaps as neighbours stand behind what is taken out.
+            if (len(bonds) - 1 - lost[0]) % 2:
+                atom.InvertChirality()
+            return None
+        other = int(bonds[lost[0]].GetOtherAtomIdx(index))
+        if sum(n.GetIdx() not in taken for n in whole.GetAtomWithIdx(other).GetNeighbors()) == 1:
+            return other
+    if lost or gained:
+        atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+    return None
+
+
+def _make_hydrogen(whole: Chem.RWMol, index: int, taken: set[int]) -> None:
+    atom = whole.GetAtomWithIdx(index)
+    for neighbor in [n.GetIdx() for n in atom.GetNeighbors() if n.GetIdx() in taken]:
+        whole.RemoveBond(index, neighbor)
+    atom.SetAtomicNum(1)
+    atom.SetFormalCharge(0)
+    atom.SetIsotope(0)
+    atom.SetNumExplicitHs(0)
+    atom.SetNumRadicalElectrons(0)
+    atom.SetIsAromatic(False)
+    atom.SetNoImplicit(True)
+    atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
 
 
 def _order(bond: Chem.Bond) -> int:
     return 1 if bond.GetIsAromatic() else int(bond.GetBondTypeAsDouble())
 
 
-def _hydrogens(atom: Chem.Atom, more: int) -> None:
+def _more_hydrogens(atom: Chem.Atom, more: int) -> None:
     """Let an atom whose hydrogens are written gain or lose some with its bonds."""
     if atom.GetNoImplicit() or atom.GetNumExplicitHs():
         atom.SetNumExplicitHs(max(0, atom.GetNumExplicitHs() + more))
