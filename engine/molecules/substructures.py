@@ -21,8 +21,8 @@ def exchange(source: Chem.Mol, target: Chem.Mol) -> tuple[dict[int, int], str, s
     -------
     places, removed, added
         Map number to atom index of the source; the numbers of the atoms taken out, "4,5,6"; fragments whose dummies
-        bear the number of the atom that they are bonded to as an isotope, "[1*]C(=O)O.[2*]Cl". None where the two
-        share nothing.
+        bear the number of the atom that they are bonded to as an isotope, "[1*]C(=O)O.[2*]Cl". None where less
+        than half of the source stays: that is another molecule and no edit (ours).
 
     Raises
     ------
@@ -30,7 +30,7 @@ def exchange(source: Chem.Mol, target: Chem.Mol) -> tuple[dict[int, int], str, s
         The common part is not found within its nodes.
     """
     kept = common_atoms(source, target)
-    if not kept:
+    if 2 * len(kept) < source.GetNumAtoms():
         return None
     back = {there: here for here, there in kept.items()}
     gone = [i for i in range(source.GetNumAtoms()) if i not in kept]
@@ -109,7 +109,9 @@ def exchanged(source: Chem.Mol, places: dict[int, int], removed: str, added: str
     return whole
 
 
-def _comes(fragments: Chem.Mol, places: dict[int, int]) -> dict[int, list[tuple[int, int, Chem.BondType, int]]]:
+def _comes(
+    fragments: Chem.Mol, places: dict[int, int]
+) -> dict[int, list[tuple[int, int, Chem.BondType, int]]]:
     """Map each site to what is bonded to it: dummy, atom beside it, kind and order of the bond."""
     found: dict[int, list[tuple[int, int, Chem.BondType, int]]] = {}
     for atom in fragments.GetAtoms():

@@ -21,7 +21,11 @@ def all_pairs(
         for j in range(i + 1, len(sets)):
             if not sets[i] or not sets[j]:
                 continue
-            if sizes is not None and difference is not None and abs(int(sizes[i]) - int(sizes[j])) > difference:
+            if (
+                sizes is not None
+                and difference is not None
+                and abs(int(sizes[i]) - int(sizes[j])) > difference
+            ):
                 continue
             similarity = len(sets[i] & sets[j]) / len(sets[i] | sets[j])
             if low <= similarity <= high:

@@ -191,7 +191,8 @@ def test_dative_bond_is_not_cut() -> None:
     crossing = [
         cut
         for cut in cuts(molecule, 4)
-        if cut.root >= 0 and {molecule.GetAtomWithIdx(i).GetSymbol() for i in (cut.anchor, cut.root)} == {"N", "Pt"}
+        if cut.root >= 0
+        and {molecule.GetAtomWithIdx(i).GetSymbol() for i in (cut.anchor, cut.root)} == {"N", "Pt"}
     ]
     assert crossing == []
     assert any(cut.anchor == metal for cut in cuts(molecule, 4))
@@ -202,7 +203,11 @@ def test_structure_without_an_inchi_is_never_equal_to_another() -> None:
 
 
 def test_cation_and_metal_keep_their_hydrogens() -> None:
-    for source, target in (("C[N+](C)(C)C", "C[NH+](C)C"), ("C[Hg]C", "C[Hg]Cl"), ("[O-]C(=O)C", "[O-]C(=O)CF")):
+    for source, target in (
+        ("C[N+](C)(C)C", "C[NH+](C)C"),
+        ("C[Hg]C", "C[Hg]Cl"),
+        ("[O-]C(=O)C", "[O-]C(=O)CF"),
+    ):
         found = site(source, target)
         assert isinstance(found, Site)
         assert execute(found.forth) == canonical(target)

@@ -38,7 +38,9 @@ def test_words_read_back_to_the_edit(edit: Edit, style: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ligand", "additive"])
-@pytest.mark.parametrize("new", [Component("AdBrettPhos", "CC(C)(C)P"), Component("none"), Component("A (b) by C")])
+@pytest.mark.parametrize(
+    "new", [Component("AdBrettPhos", "CC(C)(C)P"), Component("none"), Component("A (b) by C")]
+)
 def test_replaced_component_reads_back(kind: str, new: Component) -> None:
     if new == SOURCE[kind]:
         return
@@ -126,7 +128,12 @@ def test_other_kinds_are_paraphrased_with_their_action_named() -> None:
 
 @pytest.mark.parametrize(
     "components",
-    [{"ligand": Component("a | b")}, {"ligand": Component("a = b")}, {"li: gand": Component("a")}, {"x": Component("a\nb")}],
+    [
+        {"ligand": Component("a | b")},
+        {"ligand": Component("a = b")},
+        {"li: gand": Component("a")},
+        {"x": Component("a\nb")},
+    ],
 )
 def test_name_that_could_not_be_read_back_is_refused(components: dict[str, Component]) -> None:
     with pytest.raises(ValueError, match="must not hold"):

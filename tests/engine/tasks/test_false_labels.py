@@ -31,7 +31,13 @@ def by_trying_all(source: str, target: str) -> str | None:
 
 @pytest.mark.parametrize(
     ("source", "target", "expected"),
-    [("50", "50", "25.0"), ("20", "22", "47.0"), ("25", "75", "50.0"), ("29", "71", None), ("60", "30", "85.0")],
+    [
+        ("50", "50", "25.0"),
+        ("20", "22", "47.0"),
+        ("25", "75", "50.0"),
+        ("29", "71", None),
+        ("60", "30", "85.0"),
+    ],
 )
 def test_worked_cases_of_false_yields(source: str, target: str, expected: str | None) -> None:
     assert false_yield(source, target) == expected
@@ -81,7 +87,10 @@ def test_false_set_is_drawn_uniformly_among_those_of_its_size() -> None:
 
 
 def test_no_disjoint_set_is_no_false_label() -> None:
-    assert false_sets([frozenset("a"), frozenset("ab")], [frozenset("b")] * 2, np.random.default_rng(0)) == [None] * 2
+    assert (
+        false_sets([frozenset("a"), frozenset("ab")], [frozenset("b")] * 2, np.random.default_rng(0))
+        == [None] * 2
+    )
 
 
 def test_false_reactants_are_the_most_similar_that_are_allowed_and_the_first_of_equals() -> None:
@@ -120,7 +129,7 @@ def test_every_false_reactant_set_is_of_another_class_and_far_from_both() -> Non
     generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=2048)
 
     def reactants(text: str) -> str:
-        molecule = Chem.MolFromSmiles(text.split(">>")[0])
+        molecule = Chem.MolFromSmiles(text.split(">>", maxsplit=1)[0])
         for atom in molecule.GetAtoms():
             atom.SetAtomMapNum(0)
         again = Chem.MolToSmiles(Chem.MolFromSmiles(Chem.MolToSmiles(molecule)))

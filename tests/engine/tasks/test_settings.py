@@ -79,7 +79,10 @@ evidence = "e.csv"
     ("text", "message"),
     [
         ("", "needs at least one \\[\\[task\\]\\]"),
-        (GOOD.replace('"bace"\nfile', '"bacon"\nfile'), "kind = 'bacon'; allowed: bace, chirality-odor, hiv, pairs"),
+        (
+            GOOD.replace('"bace"\nfile', '"bacon"\nfile'),
+            "kind = 'bacon'; allowed: bace, chirality-odor, hiv, pairs",
+        ),
         (GOOD + "colour = 1\n", "unknown key 'colour'; allowed: balance, conditions"),
         (GOOD + "heavy_atom = 1\n", "did you mean 'heavy_atoms'"),
         (GOOD + 'files = ["x.csv"]\n', "exactly one of file"),
@@ -133,4 +136,6 @@ def test_registry_lists_every_module_with_a_kind() -> None:
     with_kind = {path.stem for path in folder.glob("*.py") if "\nKIND = " in path.read_text()}
     names = {task.__name__.rpartition(".")[2] for task in tasks().values()}  # type: ignore[attr-defined]
     assert names == with_kind
-    assert {"bace", "hiv", "retrosynthesis", "yield", "structural-odor", "chirality-odor", "pairs"} == set(tasks())
+    assert {"bace", "hiv", "retrosynthesis", "yield", "structural-odor", "chirality-odor", "pairs"} == set(
+        tasks()
+    )
