@@ -8,7 +8,7 @@ from pathlib import Path
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("what", choices=["kernels", "engine"], help="what to measure")
+    parser.add_argument("what", choices=["kernels", "engine", "pairs"], help="what to measure")
     parser.add_argument(
         "--quick", action="store_true", help="a tenth of the sizes: does it run, not how fast"
     )

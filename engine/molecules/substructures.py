@@ -82,7 +82,8 @@ def exchanged(source: Chem.Mol, places: dict[int, int], removed: str, added: str
     bare = [i for i in centres if len(comes.get(i, ())) == 1 and not _lost(source, i, gone)]
     whole = Chem.RWMol(Chem.AddHs(source, onlyOnAtoms=bare) if bare else source)
     taken = gone | set(range(source.GetNumAtoms(), whole.GetNumAtoms()))
-    hydrogens = {_settle(whole, i, taken, len(comes.get(i, ()))) for i in centres} - {None}
+    turned = [_settle(whole, i, taken, len(comes.get(i, ()))) for i in centres]
+    hydrogens = {index for index in turned if index is not None}
     shift = whole.GetNumAtoms()
     whole.InsertMol(fragments)
     for index in range(shift, whole.GetNumAtoms()):

@@ -32,10 +32,11 @@ _MIRRORED = (
     "stereocentre ({atoms}). {rest}"
 )
 _EXCHANGED = (
-    "In the source {noun}, written with atom map numbers as {mapped}, take out {gone} and put in {put}; the number of "
-    "a dummy atom is that of the atom it is bonded to. {rest}"
+    "In the source {noun}, written with atom map numbers as {mapped}, take out {gone} and put in {put}; the number "
+    "of a dummy atom is that of the atom it is bonded to. {rest}"
 )
-_COMPONENT = "In the source reaction, {mapped}, replace the {removed} by the {added}. Everything else stays the same: {kept}."
+_OF_A_REACTION = "In the source reaction, {mapped}, replace the {removed} by the {added}. "
+_COMPONENT = f"{_OF_A_REACTION}Everything else stays the same: {{kept}}."
 
 _REST = "All other atoms, bonds and configurations stay as they are."
 
