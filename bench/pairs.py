@@ -116,7 +116,7 @@ def pairs_by_core(kind: str, path: Path) -> int:
 
     from molaudit.engine.molecules.cuts import core_key, cuts, fragment_key
     from molaudit.engine.molecules.standard import distinct_structures
-    from molaudit.engine.tasks.registry import tasks
+    from molaudit.engine.diagnostic.registry import tasks
 
     task = tasks()[kind]
     structures = distinct_structures(tables.read(path, task.COLUMNS).frame["smiles"].to_list())

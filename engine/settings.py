@@ -26,7 +26,6 @@ from .settings_schema import (
     Run,
     Settings,
 )
-from .tasks.settings import resolved
 
 __all__ = [
     "BenchmarkSettings",
@@ -72,8 +71,7 @@ def parse(data: Mapping[str, Any], path: Path) -> Settings:
         one if one.file is None else one.model_copy(update={"file": path.parent / one.file.expanduser()})
         for one in settings.benchmarks
     )
-    tasks = tuple(resolved(one, path.parent) for one in settings.tasks)
-    return settings.model_copy(update={"benchmarks": benchmarks, "tasks": tasks})
+    return settings.model_copy(update={"benchmarks": benchmarks})
 
 
 def api_key(endpoint: Endpoint, environ: Mapping[str, str]) -> str | None:

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from .models.dialects.registry import DIALECTS
 from .models.records import Endpoint
 from .settings_urls import normal_base_url
-from .tasks.settings import TaskSettings, distinct_names
 
 DEFAULT_MAX_OUTPUT_TOKENS = 4096
 DEFAULT_ATTEMPT_S = 600.0
@@ -198,7 +197,6 @@ class Settings(_Section):
     endpoints: tuple[EndpointSettings, ...] = Field(default=(), alias="endpoint")
     models: tuple[ModelSettings, ...] = Field(default=(), alias="model")
     benchmarks: tuple[BenchmarkSettings, ...] = Field(default=(), alias="benchmark")
-    tasks: tuple[TaskSettings, ...] = Field(default=(), alias="task")
 
     def endpoint(self, name: str) -> EndpointSettings:
         """The endpoint of that name."""
@@ -212,7 +210,6 @@ class Settings(_Section):
         _unique("endpoint", "name", [one.name for one in self.endpoints])
         _unique("model", "name", [one.name for one in self.models])
         _unique("benchmark", "name", [one.name for one in self.benchmarks])
-        distinct_names(self.tasks)
         names = [one.name for one in self.endpoints]
         for model in self.models:
             if model.endpoint not in names:
@@ -250,7 +247,6 @@ SECTIONS: Mapping[str, type[BaseModel]] = {
     "endpoint": EndpointSettings,
     "model": ModelSettings,
     "benchmark": BenchmarkSettings,
-    "task": TaskSettings,
 }
 
 

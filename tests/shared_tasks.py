@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from shared_data import DATA
 
-from molaudit.engine.tasks.building import Order, TaskPairs
-from molaudit.engine.tasks.registry import tasks
+from molaudit.engine.diagnostic.building import Order, TaskPairs
+from molaudit.engine.diagnostic.registry import tasks
 from molaudit.storage import tables
 
 FILES = {

@@ -31,9 +31,9 @@ def run(args: argparse.Namespace) -> int:
 
     from ..errors import SettingsError
     from ..output import STATED_VERSIONS, prepare_folder
-    from ..tasks import making
-    from ..tasks import settings as task_settings
-    from ..tasks.columns import COLUMNS
+    from ..diagnostic import making
+    from ..diagnostic import settings as task_settings
+    from ..diagnostic.columns import COLUMNS
     from ..terminal import counted, plain_table, say, tell
 
     found = task_settings.load(args.audit)
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         args.out / "pairs.json",
     )  # fmt: skip
     if not args.no_drawings:
-        from ..tasks.drawings import drawings
+        from ..diagnostic.drawings import drawings
 
         for task, name, picture in drawings(made.pairs):
             results.write_text(picture, args.out / "drawings" / task / name)

@@ -13,8 +13,8 @@ from shared_data import needs_data
 from shared_tasks import built, funnel
 
 from molaudit.engine.molecules.execution import execute
-from molaudit.engine.tasks import descriptions, formulations
-from molaudit.engine.tasks.drawings import drawings, edit_of
+from molaudit.engine.diagnostic import descriptions, formulations
+from molaudit.engine.diagnostic.drawings import drawings, edit_of
 
 pytestmark = needs_data
 

@@ -14,7 +14,7 @@ from rdkit.Chem import rdFingerprintGenerator
 from shared_data import DATA, needs_data
 from shared_tasks import built
 
-from molaudit.engine.tasks.false_labels import false_reactants, false_sets, false_yield, inverted, shown_yield
+from molaudit.engine.diagnostic.false_labels import false_reactants, false_sets, false_yield, inverted, shown_yield
 
 GRID = [Fraction(tenths, 10) for tenths in range(50, 951)]
 

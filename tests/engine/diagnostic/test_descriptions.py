@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from molaudit.engine.molecules.edits import ENANTIOMER, SATURATION, SINGLE_SITE, STATED, SUBSTRUCTURE, Edit
-from molaudit.engine.tasks import formulations
-from molaudit.engine.tasks.descriptions import STYLES, describe, read, recover, same
-from molaudit.engine.tasks.formulations import Component
-from molaudit.engine.tasks.registry import tasks
+from molaudit.engine.diagnostic import formulations
+from molaudit.engine.diagnostic.descriptions import STYLES, describe, read, recover, same
+from molaudit.engine.diagnostic.formulations import Component
+from molaudit.engine.diagnostic.registry import tasks
 
 METHYL = Edit(SINGLE_SITE, "[CH3:2][O:1]c1ccccc1", "*C", "*[H]")
 FLUORINE = Edit(SINGLE_SITE, "Cc1cc[cH:1]cc1", "*[H]", "*F")

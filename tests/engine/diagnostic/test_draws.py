@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from molaudit.engine.molecules.edits import STATED, Edit
-from molaudit.engine.tasks.building import CONSISTENT, INCONSISTENT, Candidate, Funnel, Order
-from molaudit.engine.tasks.draws import capped, clusters, drawn, most_similar_sources, shares
+from molaudit.engine.diagnostic.building import CONSISTENT, INCONSISTENT, Candidate, Funnel, Order
+from molaudit.engine.diagnostic.draws import capped, clusters, drawn, most_similar_sources, shares
 
 
 def candidates(inconsistent: int, consistent: int, actives: int = 0) -> list[Candidate]:

@@ -9,10 +9,10 @@ import pytest
 
 from molaudit.engine.errors import InputError
 from molaudit.engine.molecules.edits import SINGLE_SITE, Edit
-from molaudit.engine.tasks import bace, chirality_odor, pairs, reaction_yield, retrosynthesis, structural_odor
-from molaudit.engine.tasks.building import Order, TaskPairs
-from molaudit.engine.tasks.descriptions import describe
-from molaudit.engine.tasks.odor_tables import descriptors, jaccard
+from molaudit.engine.diagnostic import bace, chirality_odor, pairs, reaction_yield, retrosynthesis, structural_odor
+from molaudit.engine.diagnostic.building import Order, TaskPairs
+from molaudit.engine.diagnostic.descriptions import describe
+from molaudit.engine.diagnostic.odor_tables import descriptors, jaccard
 from molaudit.storage import tables
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from molaudit.engine import settings as settings_file
 from molaudit.engine.errors import SettingsError
-from molaudit.engine.tasks.registry import tasks
-from molaudit.engine.tasks.settings import load, parse
+from molaudit.engine.diagnostic.registry import tasks
+from molaudit.engine.diagnostic.settings import load, parse
 
 GOOD = """
 [[task]]

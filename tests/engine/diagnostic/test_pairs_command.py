@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from molaudit.engine import cli
-from molaudit.engine.tasks.columns import COLUMNS
+from molaudit.engine.diagnostic.columns import COLUMNS
 
 BACE = """smiles,class
 CCCCCCCCc1ccccc1O,1
