@@ -32,6 +32,7 @@ COMMANDS = {
     "status": "how far an audit is, also while it runs",
     "report": "score what is answered so far, also while it runs",
     "cache": "the response cache: info, explain, evict, export, merge, rebuild",
+    "pairs": "source-target pairs of the identity-blinded diagnostic",
     "power": "the chance that an audit flags a model, before money is spent",
     "read": "how a reply is read, and why; a table of replies; a provider's body",
     "null": "null distributions to disk, in chunks for any number of machines",

@@ -60,6 +60,17 @@ def write_json(content: Any, path: str | Path) -> None:
     replace(path, lambda stream: stream.write(text.encode()))
 
 
+def write_text(text: str, path: str | Path) -> None:
+    """Write text as UTF-8.
+
+    Raises
+    ------
+    StorageError
+        The file cannot be written; what stood there before is untouched.
+    """
+    replace(path, lambda stream: stream.write(text.encode()))
+
+
 def write_table(frame: pl.DataFrame, path: str | Path) -> None:
     """Write a frame as the kind of file that the name asks for: `.csv` or `.parquet`.
 

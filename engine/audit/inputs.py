@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from .. import settings as settings_file
+from ..diagnostic.registry import tasks as pair_kinds
 from ..errors import SettingsError
 from ..nearest import did_you_mean
 from ..plan import Block, Plan
@@ -89,16 +90,21 @@ def open_task(one: TaskSettings, settings: Settings, path: Path) -> Opened:
     """
     task = TASKS.find(one.kind)
     if task is None:
-        raise SettingsError(
-            f"{path}: task {one.called()!r}: kind: found {one.kind!r}; allowed: {', '.join(TASKS.names())}"
-            f"{did_you_mean(one.kind, TASKS.names())}"
-        )
+        raise SettingsError(f"{path}: task {one.called()!r}: kind: found {one.kind!r}; {_kinds(one.kind)}")
     try:
         options = task.options.model_validate(dict(one.model_extra or {}))
     except ValidationError as error:
         raise explain_options(error, path, f"task {one.called()!r}", task.options, TaskSettings) from None
     seed = settings.run.seed if one.seed is None else one.seed
     return task.open(Opening(one.called(), options, path.parent, seed))
+
+
+def _kinds(kind: str) -> str:
+    """Which kinds of task can be asked, for one that cannot be."""
+    if kind in pair_kinds():
+        return "molaudit pairs builds its pairs; asking a model about them is not built yet"
+    names = [name for name in TASKS.names() if name != Recall.name]
+    return f"allowed: {', '.join(names) or 'none yet'}{did_you_mean(kind, names)}"
 
 
 def _slug(name: str) -> str:

@@ -10,9 +10,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
         "what",
-        choices=["kernels", "engine", "cold", "score", "reading"],
+        choices=["kernels", "engine", "cold", "score", "reading", "pairs"],
         help="kernels or the engine beside their peers; the demo from an empty cache folder and again; "
-        "738,500 answers scored, by stages; replies in prose read",
+        "738,500 answers scored, by stages; replies in prose read; pairs built",
     )
     parser.add_argument(
         "--quick", action="store_true", help="a tenth of the sizes: does it run, not how fast"

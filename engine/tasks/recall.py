@@ -55,6 +55,8 @@ class Recall:
         The message names the file, the key and what is allowed.
     """
 
+    name = "recall"
+
     def __init__(self, settings: Settings, path: Path) -> None:
         self._settings, self._path = settings, path
         self._notes: list[str] = []
@@ -213,4 +215,4 @@ def _no_section(opening: Opening) -> Opened:
     )
 
 
-TASK = Task("recall", "was the published value of a molecule predicted, or recited?", _no_section)
+TASK = Task(Recall.name, "was the published value of a molecule predicted, or recited?", _no_section)
