@@ -17,32 +17,46 @@ from .pairs import Pairs
 from .settings import ScoreSettings
 
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 
 def matched_p(met: Pairs, cells: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
     """Return ``p12_matched, p23_matched`` for every cell, in order; null without matched pairs or a floor."""
     out: dict[str, list[float | None]] = {"p12_matched": [], "p23_matched": []}
-    positions: dict[str, dict[float, int]] = {}
-    frame = met.frame
-    parts = frame.filter(pl.col("parsed")).partition_by("cell", as_dict=True)
+    known: dict[str, _Shares] = {}
+    parts = met.frame.filter(pl.col("parsed")).partition_by("cell", as_dict=True)
     for cell, row in enumerate(cells.iter_rows(named=True)):
         part = parts.get((cell,))
         name = row["benchmark"]
-        usable = None if part is None or row["floor12"] is None else usable_labels(met.labels, name)
-        if part is None or usable is None:
+        if part is None or row["floor12"] is None:
             out["p12_matched"].append(None)
             out["p23_matched"].append(None)
             continue
-        index = positions.setdefault(name, {value: i for i, value in enumerate(usable.tolist())})
+        if name not in known:
+            known[name] = _Shares(usable_labels(met.labels, name), row["floor12"], row["floor23"])
+        label = part["label"].to_numpy()
         for rung, (trials, hits) in _rungs(part, settings).items():
-            keep = part.filter(pl.Series(trials))["label"].to_list()
-            known = np.array([index[value] for value in keep if value in index], dtype=np.int64)
-            if known.size == 0:
-                out[f"p{rung}_matched"].append(None)
-                continue
-            shares = floors.matched_shares(usable, known, rung, row[f"floor{rung}"])
-            out[f"p{rung}_matched"].append(tails.poisson_binomial_upper(int(hits.sum()), shares))
+            shares = known[name].of(label[trials], rung)
+            tail = tails.poisson_binomial_upper(int(hits.sum()), shares) if shares.size else None
+            out[f"p{rung}_matched"].append(tail)
     return pl.DataFrame(out, schema={"p12_matched": pl.Float64, "p23_matched": pl.Float64})
+
+
+class _Shares:
+    """The leave-one-out modal share of every label of a benchmark, looked up by value."""
+
+    def __init__(self, labels: Floats, floor12: float, floor23: float) -> None:
+        self._values, first = np.unique(labels, return_index=True)
+        self._shares = {
+            rung: floors.matched_shares(labels, first, rung, floor)
+            for rung, floor in ((12, floor12), (23, floor23))
+        }
+
+    def of(self, labels: Floats, rung: int) -> Floats:
+        """Return the shares of those of the labels that are among the benchmark's, equal values alike."""
+        at = np.minimum(np.searchsorted(self._values, labels), self._values.size - 1)
+        shares: Floats = self._shares[rung][at[self._values[at] == labels]]
+        return shares
 
 
 def _rungs(part: pl.DataFrame, settings: ScoreSettings) -> dict[int, tuple[Bools, Bools]]:
