@@ -168,14 +168,11 @@ def _with_own_counts(cells: pl.DataFrame, names: Sequence[str]) -> list[str]:
 
 
 def _cell_rows(cells: pl.DataFrame, shown: Sequence[str], title: str, keys: int) -> FittedTable:
-    columns = [
-        Column(
-            HEADERS.get(name, name),
-            [_cell_text(name, value) for value in cells[name].to_list()],
-            broken=not (cells[name].dtype.is_numeric() or name in ("verdict", "stands")),
-        )
-        for name in shown
-    ]
+    columns = []
+    for name in shown:
+        numeric, word = cells[name].dtype.is_numeric(), name in ("verdict", "stands")
+        texts = [_cell_text(name, value) for value in cells[name].to_list()]
+        columns.append(Column(HEADERS.get(name, name), texts, broken=not numeric and not word, words=word))
     return FittedTable(title, columns, keys, " (all are in cells.csv)")
 
 
