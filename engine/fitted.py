@@ -18,11 +18,12 @@ _EDGE = 1
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of texts. ``broken``: text may go on in the next line; a number may not."""
+    """A column of texts. ``broken``: they may go on in the next line, as numbers may not. ``words``: left-aligned."""
 
     header: str
     cells: Sequence[Text]
     broken: bool
+    words: bool = False
 
     @property
     def natural(self) -> int:
@@ -48,7 +49,7 @@ class FittedTable:
         for at, column in enumerate(self.columns[:shown]):
             table.add_column(
                 column.header,
-                justify="left" if column.broken else "right",
+                justify="left" if column.broken or column.words else "right",
                 no_wrap=not column.broken,
                 overflow="fold",
                 min_width=least[at],

@@ -36,6 +36,9 @@ PAIRWISE_COUNTS = {"m1": "m1_2", "m2": "m2_2", "m3": "m3_3"}
 """Counts of the protocol ``blinding`` that its rates are made of, shown in place of the nested ones."""
 ONE_LINE = len("flagged 100.0% doubtful")
 TWO_LINES = len("100.0% doubtful")
+LEAST_P = 1e-300
+"""Tails are exact down to here; what is smaller may have become 0."""
+
 WIDE = 150
 """Columns of a terminal from which on the widest tables are readable."""
 
@@ -65,10 +68,8 @@ def show_scores(console: Console, cells: pl.DataFrame, notes: tuple[str, ...]) -
 
 def _show_cells(console: Console, cells: pl.DataFrame) -> None:
     for title, part in maps(cells):
-        for map_ in tables_of_map(part, title, console.width):
-            console.print(map_)
-    for table in tables_of_cells(cells, wide=console.width >= WIDE):
-        console.print(table)
+        console.print(*tables_of_map(part, title, console.width), sep="\n")
+    console.print(*tables_of_cells(cells, wide=console.width >= WIDE), sep="\n")
     left_out = table_of_left_out(cells)
     if left_out is not None:
         console.print(left_out)
@@ -172,14 +173,11 @@ def _with_own_counts(cells: pl.DataFrame, names: Sequence[str]) -> list[str]:
 
 
 def _cell_rows(cells: pl.DataFrame, shown: Sequence[str], title: str, keys: int) -> FittedTable:
-    columns = [
-        Column(
-            HEADERS.get(name, name),
-            [_cell_text(name, value) for value in cells[name].to_list()],
-            broken=not (cells[name].dtype.is_numeric() or name in ("verdict", "stands")),
-        )
-        for name in shown
-    ]
+    columns = []
+    for name in shown:
+        numeric, word = cells[name].dtype.is_numeric(), name in ("verdict", "stands")
+        texts = [_cell_text(name, value) for value in cells[name].to_list()]
+        columns.append(Column(HEADERS.get(name, name), texts, broken=not numeric and not word, words=word))
     return FittedTable(title, columns, keys, " (all are in cells.csv)")
 
 
@@ -191,8 +189,9 @@ def _cell_text(name: str, value: object) -> Text:
     if isinstance(value, bool):
         return Text("yes" if value else "no")
     if isinstance(value, float):
-        # The smallest double is 5e-324, so a p of 0 is one: the floor is 0.
-        return Text(f"{value:.1e}" if name.startswith("p") and 0 < value < 1e-3 else f"{value:.3f}")
+        if name.startswith("p") and value < LEAST_P:
+            return Text(f"<{LEAST_P:.0e}")
+        return Text(f"{value:.1e}" if name.startswith("p") and value < 1e-3 else f"{value:.3f}")
     return Text(inert(value), overflow="fold")
 
 

@@ -6,6 +6,7 @@ The cell is simulated with errors of its own: whatever their shape, and however 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -183,6 +184,7 @@ def _edges(labels: Floats, codes: Ints) -> Floats:
     return edges
 
 
+@cache
 def _factors() -> Floats:
     """Return exp(0.2 z) at the quantiles of z that share the normal law evenly."""
     number = 1 << _FACTOR_BITS

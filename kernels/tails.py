@@ -72,7 +72,7 @@ def poisson_binomial_upper(k: int, p: ArrayLike) -> float:
 
     Notes
     -----
-    Only positive numbers are added, so small tails keep their digits down to 1e-300. Time is O(m k).
+    Only positive numbers are added, so small tails keep their digits down to 1e-300. Time is O(m min(k, m - k)).
     """
     chances = doubles(p, "p")
     if bool(np.isnan(chances).any()):
@@ -162,7 +162,9 @@ def _poisson_binomial(k: int, p: NDArray[np.float64]) -> float:
         top = min(i + 1, k)
         if top == k:
             chance[k] += chance[k - 1] * hit
-        for j in range(min(top, k - 1), 0, -1):
+        # What has too few hits by now to reach k in the trials that are left needs no more care.
+        least = max(k - (m - i), 0)
+        for j in range(min(top, k - 1), least, -1):
             chance[j] = chance[j] * miss + chance[j - 1] * hit
         chance[0] *= miss
     return float(chance[k])

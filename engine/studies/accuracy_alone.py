@@ -21,7 +21,8 @@ Floats = npt.NDArray[np.float64]
 def skill_columns(met: Pairs, cells: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
     """Return `COLUMNS` for every cell, in order of ``cell`` of ``met.frame``.
 
-    Null where the rung is untested and where fewer than 10 answers miss: those say nothing of the accuracy.
+    Null where the rung is untested and where fewer than 10 answers miss: those say nothing of the accuracy. The rates
+    are those of the nested counts under every protocol and match, for observed and simulated answers alike.
     """
     parts = met.frame.filter(pl.col("scorable") & pl.col("value").is_finite())
     by_cell = parts.select("cell", "value", "label").partition_by("cell", as_dict=True)

@@ -17,14 +17,14 @@ from .pairs import Pairs
 from .settings import ScoreSettings
 
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 
 def matched_p(met: Pairs, cells: pl.DataFrame, settings: ScoreSettings) -> pl.DataFrame:
     """Return ``p12_matched, p23_matched`` for every cell, in order; null without matched pairs or a floor."""
     out: dict[str, list[float | None]] = {"p12_matched": [], "p23_matched": []}
-    usable_of: dict[str, npt.NDArray[np.float64]] = {}
-    frame = met.frame
-    parts = frame.filter(pl.col("parsed")).partition_by("cell", as_dict=True)
+    known: dict[str, _Shares] = {}
+    parts = met.frame.filter(pl.col("parsed")).partition_by("cell", as_dict=True)
     for cell, row in enumerate(cells.iter_rows(named=True)):
         part = parts.get((cell,))
         name = row["benchmark"]
@@ -32,25 +32,31 @@ def matched_p(met: Pairs, cells: pl.DataFrame, settings: ScoreSettings) -> pl.Da
             out["p12_matched"].append(None)
             out["p23_matched"].append(None)
             continue
-        if name not in usable_of:
-            usable_of[name] = np.sort(usable_labels(met.labels, name))
-        usable = usable_of[name]
+        if name not in known:
+            known[name] = _Shares(usable_labels(met.labels, name), row["floor12"], row["floor23"])
+        label = part["label"].to_numpy()
         for rung, (trials, hits) in _rungs(part, settings).items():
-            known = _places(usable, part["label"].to_numpy()[trials])
-            if known.size == 0:
-                out[f"p{rung}_matched"].append(None)
-                continue
-            shares = floors.matched_shares(usable, known, rung, row[f"floor{rung}"])
-            out[f"p{rung}_matched"].append(tails.poisson_binomial_upper(int(hits.sum()), shares))
+            shares = known[name].of(label[trials], rung)
+            tail = tails.poisson_binomial_upper(int(hits.sum()), shares) if shares.size else None
+            out[f"p{rung}_matched"].append(tail)
     return pl.DataFrame(out, schema={"p12_matched": pl.Float64, "p23_matched": pl.Float64})
 
 
-def _places(ordered: npt.NDArray[np.float64], labels: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Return where each label stands among the usable ones, equal ones at one place; others are left out."""
-    place = np.searchsorted(ordered, labels)
-    found = place < ordered.size
-    found[found] = ordered[place[found]] == labels[found]
-    return place[found].astype(np.int64)
+class _Shares:
+    """The leave-one-out modal share of every label of a benchmark, looked up by value."""
+
+    def __init__(self, labels: Floats, floor12: float, floor23: float) -> None:
+        self._values, first = np.unique(labels, return_index=True)
+        self._shares = {
+            rung: floors.matched_shares(labels, first, rung, floor)
+            for rung, floor in ((12, floor12), (23, floor23))
+        }
+
+    def of(self, labels: Floats, rung: int) -> Floats:
+        """Return the shares of those of the labels that are among the benchmark's, equal values alike."""
+        at = np.minimum(np.searchsorted(self._values, labels), self._values.size - 1)
+        shares: Floats = self._shares[rung][at[self._values[at] == labels]]
+        return shares
 
 
 def _rungs(part: pl.DataFrame, settings: ScoreSettings) -> dict[int, tuple[Bools, Bools]]:

@@ -189,7 +189,7 @@ def test_forty_labels_with_honest_errors_are_rarely_called_by_r23_and_never_with
         called += row["q23"] is not None and row["q23"] < 0.05
         stands += row["stands"] is True
         assert 0 not in (row["p12"], row["p23"])
-    assert called <= binom.isf(ALARM, seeds, 0.05)
+    assert called <= 26 * seeds / 300
     assert stands <= 0.05 * seeds
 
 
