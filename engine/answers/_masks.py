@@ -187,7 +187,9 @@ def _word_before(low: str, start: int) -> tuple[str, int]:
     tail = low[base:start].rstrip(_BETWEEN)
     at = tail.rfind(" ") + 1
     word = tail[at:]
-    return (tail if word in _SECOND_WORDS and tail.endswith(_TWO_WORDS) else word), base + at
+    if word in _SECOND_WORDS and tail.endswith(_TWO_WORDS):
+        return tail, base
+    return word, base + at
 
 
 def _behind_deviations(pattern: re.Pattern[str], text: _Text) -> Spans:
@@ -277,6 +279,7 @@ _MASKS: tuple[tuple[str, re.Pattern[str], Find], ...] = (
 )
 
 _ENDS = ("ph", "ph of", "ph is", *_NAMED_ENDS, *_NUMBERED_ENDS, *_IDENTIFIED_ENDS)
+KINDS = frozenset(kind for kind, _, _ in _MASKS)
 _SECOND_WORDS = ("of", "is")
 _TWO_WORDS = ("rule of", "ph of", "ph is")
 _KNOWN_ENDS = frozenset(_ENDS)
@@ -319,9 +322,9 @@ def mask(normal: str, explicit: bool) -> tuple[str, str]:
     text = _Text(normal)
     if text.empty:
         return normal, text.low
-    possible = _possible(text)
+    possible = KINDS if is_whole() else _possible(text)
     for kind, pattern, find in _MASKS:
-        if (kind in possible or is_whole()) and not (explicit and kind == "list"):
+        if kind in possible and not (explicit and kind == "list"):
             text.blank(pattern, find)
     masked = _without_structures(text)
     # What is blanked is no stem of any pattern, so that the letters need not be lowered again.
