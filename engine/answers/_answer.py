@@ -25,9 +25,10 @@ class NumberAnswer:
     Attributes
     ----------
     kind : str
-        ``point``; ``range`` (``low``, ``high``); ``bound`` (one of the two); ``uncertain`` (a centre with
-        a spread, or "about"); ``ambiguous`` (several readings); ``non-finite`` (NaN, infinity, beyond a double);
-        ``refusal``, ``truncated`` (reasoning never closed), ``empty``, ``none`` (no number that could be meant).
+        ``point``; ``range`` (``low``, ``high``); ``bound`` (one of the two); ``uncertain`` (a centre with a
+        spread, or "about", where these are not to count); ``ambiguous`` (several readings); ``non-finite`` (NaN,
+        infinity, beyond a double); ``refusal``, ``truncated`` (reasoning never closed), ``empty``, ``none`` (no
+        number that could be meant).
     rule : str
         ``tag``, ``box``, ``json``, ``answer-line``, ``name``, ``conclusion``, ``bold``, ``own-line``, ``lone``, or
         ``none``. In that order the rules are tried.

@@ -9,12 +9,13 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from ._rows import Row, read_rows
 from ._search import is_whole
 
-_LEAST_CHARACTERS = 1_500_000
+LEAST_CHARACTERS = 1_500_000
 """A helper takes about 0.2 s of one core to start; this many characters of prose take twice that to read."""
 
 _BLOCK = 40_000
@@ -38,7 +39,7 @@ _NEEDED = (
 
 def read_many(replies: Sequence[str | None], manner: dict[str, Any]) -> list[Row]:
     """As `read_rows`, by several processes where there is much to read and more than one core."""
-    helpers = min(cores() - 1, _MOST_HELPERS, sum(map(_length, replies)) // _LEAST_CHARACTERS)
+    helpers = min(cores() - 1, _MOST_HELPERS, sum(map(_length, replies)) // LEAST_CHARACTERS)
     if helpers < 1 or is_whole() or not sys.executable:
         return read_rows(replies, manner)
     return _Shared(replies, manner).read(helpers)
@@ -52,6 +53,11 @@ def cores() -> int:
 
 def _length(reply: str | None) -> int:
     return len(reply or "")
+
+
+def _are_rows(answer: object, count: int) -> bool:
+    """Whether a helper answered with rows, and as many as it was asked for."""
+    return isinstance(answer, list) and len(answer) == count and all(isinstance(row, list) for row in answer)
 
 
 class _Shared:
@@ -86,8 +92,9 @@ class _Shared:
                 process.kill()
                 process.wait()
                 for stream in (process.stdin, process.stdout):
-                    if stream:
-                        stream.close()
+                    with suppress(OSError):
+                        if stream:
+                            stream.close()
         return [row for block in self._rows for row in block]
 
     def _start(self) -> subprocess.Popen[str] | None:
@@ -132,11 +139,10 @@ class _Shared:
                 process.stdin.write(json.dumps(list(self._replies[begin:end])) + "\n")
                 process.stdin.flush()
                 rows = json.loads(process.stdout.readline())
-                if len(rows) == end - begin:
-                    self._rows[block] = rows
-                    taken = None
-                if taken is not None:
+                if not _are_rows(rows, end - begin):
                     break
+                self._rows[block] = rows
+                taken = None
         except (OSError, ValueError, IndexError):
             pass
         finally:

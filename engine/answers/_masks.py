@@ -11,8 +11,9 @@ import string
 from collections.abc import Callable, Iterator
 
 from ._characters import GROUP_SPACE
-from ._search import Anchored, is_whole, lowered
+from ._search import Anchored, is_whole
 from ._structures import LONGEST_SMILES, TOKEN, without_structure
+from ._surveyed import FILL, IDENTIFIED_ENDS, KNOWN_ENDS, NAMED_ENDS, NUMBERED_ENDS, Surveyed, blanked
 
 # words that name a thing with an integer behind them, and words with a dotted number
 _NAMED = (
@@ -26,20 +27,6 @@ _NUMBERED = (
     r"|grok|rdkit"
 )
 _IDENTIFIED = r"cid|chembl|id|cas|pubchem|chebi|zinc"
-_NAMED_ENDS = (
-    "molecule", "molecules", "compound", "compounds", "sample", "samples", "example", "examples", "entry",
-    "step", "steps", "ref", "refs", "ref.", "refs.", "reference", "references", "option", "options", "question",
-    "problem", "case", "no.", "nr", "nr.", "number", "chapter", "page", "p.", "pp.", "p", "pp", "rule of",
-    "part", "item", "method", "group", "position", "isomer", "model", "line", "analog", "analogue",
-)  # fmt: skip
-_NUMBERED_ENDS = (
-    "table", "tables", "fig", "figure", "fig.", "eq", "eqs", "eq.", "eqs.", "equation", "equations", "section",
-    "vol", "vol.", "version", "versions", "ver", "ver.", "v", "v.", "gpt", "claude", "llama", "gemini", "qwen",
-    "phi", "grok", "rdkit",
-)  # fmt: skip
-_IDENTIFIED_ENDS = ("cid", "chembl", "id", "cas", "pubchem", "chebi", "zinc")
-_BETWEEN = " \n#(:=-~≈" + GROUP_SPACE
-
 # a word for a deviation, not a value
 _DEVIATION = (
     r"errors?|uncertainty|rmse|mae|mue|r2|r²|r\^2|margin|confidence|standard deviation|std|s\.?d\.?"
@@ -50,78 +37,29 @@ _DEVIATION = (
 # list number at the start of a line with more behind it; "12. 3" alone may be a number torn apart
 _LIST_NUMBER = re.compile(r"(?m)^[ ]{0,6}\(?\d{1,2}[.)][ ]+(?=\S)(?!\d{1,6}[ ]*$)")
 
-_RUN = re.compile("[0-9]+")
-_NUMBER = re.compile(r"[0-9]+(?:\.([0-9]+))?")
-_FILL = "W"
-
 Spans = Iterator[tuple[int, int]]
-Find = Callable[[re.Pattern[str], "_Text"], Spans]
+Find = Callable[[re.Pattern[str], "Surveyed"], Spans]
 
 
-class _Text:
-    """A text under the mask, and what stands beside its runs of digits."""
-
-    def __init__(self, normal: str) -> None:
-        self.normal = normal
-        self.low = lowered(normal)
-        self.by_next: dict[str, list[int]] = {}
-        self.words: list[tuple[str, int, int]] = []
-        self.dotted: list[int] = []
-        self.listed: list[int] = []
-        self.glued: list[int] = []
-        self.empty = True
-        self._survey()
-
-    def _survey(self) -> None:
-        """Sort the starts of the runs by the character behind them and by what stands before them."""
-        normal, low, by_next = self.normal, self.low, self.by_next
-        bracketed = "[" in normal
-        for number in _NUMBER.finditer(normal):
-            start, end = number.span()
-            if (fraction := number.start(1)) > 0:
-                by_next.setdefault(".", []).append(start)
-                by_next.setdefault(normal[end : end + 1], []).append(fraction)
-                if normal[end : end + 1] == "." and normal[end + 1 : end + 2].isdigit():
-                    self.dotted.append(start)
-            else:
-                behind = normal[end : end + 2]
-                by_next.setdefault(behind[:1], []).append(start)
-                if behind in (". ", ") ") and end - start <= 2:
-                    self.listed.append(start)
-            word, begin = _word_before(low, start)
-            if word in _KNOWN_ENDS or (not word.isalpha() and word.endswith(_ENDS)):
-                self.words.append((word, begin, start))
-            before = normal[start - 1] if start else " "
-            # A ring digit of a structure stands behind an atom, or a bond behind one; or within brackets.
-            if before not in " \n.," and (
-                bracketed or before not in "-(~=+" or normal[start - 2] not in " \n"
-            ):
-                self.glued.append(start)
-        self.empty = not by_next
-
-    def blank(self, pattern: re.Pattern[str], find: Find) -> None:
-        """Blank the digits of every match."""
-        if is_whole():
-            self.normal = pattern.sub(lambda match: _blanked(match[0]), self.normal)
-            return
-        parts: list[str] = []
-        position = 0
-        for start, end in find(pattern, self):
-            parts += self.normal[position:start], _blanked(self.normal[start:end])
-            position = end
-        if parts:
-            self.normal = "".join((*parts, self.normal[position:]))
+def _blank(text: Surveyed, pattern: re.Pattern[str], find: Find) -> None:
+    """Blank the digits of every match."""
+    if is_whole():
+        text.normal = pattern.sub(lambda match: blanked(match[0]), text.normal)
+        return
+    parts: list[str] = []
+    position = 0
+    for start, end in find(pattern, text):
+        parts += text.normal[position:start], blanked(text.normal[start:end])
+        position = end
+    if parts:
+        text.normal = "".join((*parts, text.normal[position:]))
 
 
-def _blanked(text: str) -> str:
-    return _RUN.sub(lambda match: _FILL * len(match[0]), text)
-
-
-def _anywhere(pattern: re.Pattern[str], text: _Text) -> Spans:
+def _anywhere(pattern: re.Pattern[str], text: Surveyed) -> Spans:
     yield from (match.span() for match in pattern.finditer(text.normal))
 
 
-def _at(pattern: re.Pattern[str], text: _Text, starts: list[int]) -> Spans:
+def _at(pattern: re.Pattern[str], text: Surveyed, starts: list[int]) -> Spans:
     position = 0
     for start in starts:
         if start >= position and (match := pattern.match(text.normal, start)):
@@ -132,18 +70,18 @@ def _at(pattern: re.Pattern[str], text: _Text, starts: list[int]) -> Spans:
 def _before(*chars: str) -> Find:
     """Match at the runs of digits that one of some characters follows."""
 
-    def find(pattern: re.Pattern[str], text: _Text) -> Spans:
+    def find(pattern: re.Pattern[str], text: Surveyed) -> Spans:
         starts = [start for char in chars if char in text.by_next for start in text.by_next[char]]
         return _at(pattern, text, sorted(starts))
 
     return find
 
 
-def _at_dotted(pattern: re.Pattern[str], text: _Text) -> Spans:
+def _at_dotted(pattern: re.Pattern[str], text: Surveyed) -> Spans:
     return _at(pattern, text, text.dotted)
 
 
-def _at_brackets(pattern: re.Pattern[str], text: _Text) -> Spans:
+def _at_brackets(pattern: re.Pattern[str], text: Surveyed) -> Spans:
     """Match at an opening bracket, or at the space before it."""
     normal, position = text.normal, 0
     at = normal.find("[")
@@ -162,14 +100,14 @@ def _behind(*words: str) -> Find:
     """Match at the words (in lower case) before runs of digits."""
     known = frozenset(words)
 
-    def find(pattern: re.Pattern[str], text: _Text) -> Spans:
+    def find(pattern: re.Pattern[str], text: Surveyed) -> Spans:
         position = 0
         for word, begin, start in text.words:
             if start < position:
                 continue
             if word in known:
                 match = pattern.match(text.normal, begin)
-            elif word in _KNOWN_ENDS or not word.endswith(words):
+            elif word in KNOWN_ENDS or not word.endswith(words):
                 continue
             else:
                 # Glued to a mark, behind a line end, or the second word of two.
@@ -181,20 +119,11 @@ def _behind(*words: str) -> Find:
     return find
 
 
-def _word_before(low: str, start: int) -> tuple[str, int]:
-    """The word before a run of digits, and where it begins."""
-    base = max(0, start - 22)
-    tail = low[base:start].rstrip(_BETWEEN)
-    at = tail.rfind(" ") + 1
-    word = tail[at:]
-    return (tail if word in _SECOND_WORDS and tail.endswith(_TWO_WORDS) else word), base + at
-
-
-def _behind_deviations(pattern: re.Pattern[str], text: _Text) -> Spans:
+def _behind_deviations(pattern: re.Pattern[str], text: Surveyed) -> Spans:
     yield from (match.span() for match in Anchored(pattern, _DEVIATION_STEMS).finditer(text.normal, text.low))
 
 
-def _at_lines(pattern: re.Pattern[str], text: _Text) -> Spans:
+def _at_lines(pattern: re.Pattern[str], text: Surveyed) -> Spans:
     """Match at the start of the line of a short run with a point or parenthesis behind."""
     normal, position = text.normal, 0
     for start in text.listed:
@@ -251,17 +180,17 @@ _MASKS: tuple[tuple[str, re.Pattern[str], Find], ...] = (
     (
         "named",
         re.compile(rf"(?<![\w-])(?:{_NAMED})\s{{0,2}}[#(]?\s?\d++(?!\.\d|[eE][-+\d]|\s?[×*x])", re.I),
-        _behind(*_NAMED_ENDS),
+        _behind(*NAMED_ENDS),
     ),
     (
         "named",
         re.compile(rf"(?<![\w-])(?:{_NUMBERED})\s{{0,2}}[#(-]?\s?\d++(?:\.\d++)*+(?![eE][-+\d])", re.I),
-        _behind(*_NUMBERED_ENDS),
+        _behind(*NUMBERED_ENDS),
     ),
     (
         "named",
         re.compile(rf"(?<![\w-])(?:{_IDENTIFIED})\s{{0,2}}[#:=(]?\s?\d++(?!\.\d)", re.I),
-        _behind(*_IDENTIFIED_ENDS),
+        _behind(*IDENTIFIED_ENDS),
     ),
     (
         "deviation",
@@ -276,15 +205,12 @@ _MASKS: tuple[tuple[str, re.Pattern[str], Find], ...] = (
     ("list", _LIST_NUMBER, _at_lines),
 )
 
-_ENDS = ("ph", "ph of", "ph is", *_NAMED_ENDS, *_NUMBERED_ENDS, *_IDENTIFIED_ENDS)
-_SECOND_WORDS = ("of", "is")
-_TWO_WORDS = ("rule of", "ph of", "ph is")
-_KNOWN_ENDS = frozenset(_ENDS)
+KINDS = frozenset(kind for kind, _, _ in _MASKS)
 _LETTERS = frozenset(string.ascii_letters)
 _FIGURES = ("sig", "decimal", "digit", "d.p.")
 
 
-def _possible(text: _Text) -> set[str]:
+def _possible(text: Surveyed) -> set[str]:
     """Which kinds of masks can match at all."""
     normal, nexts = text.normal, text.by_next
     spaces = " " in nexts or "\n" in nexts or GROUP_SPACE in nexts
@@ -316,32 +242,32 @@ def mask(normal: str, explicit: bool) -> tuple[str, str]:
     explicit : bool
         The text is the content of an answer tag or box: a leading "5. " is its number, not a list's.
     """
-    text = _Text(normal)
+    text = Surveyed(normal)
     if text.empty:
         return normal, text.low
-    possible = _possible(text)
+    possible = KINDS if is_whole() else _possible(text)
     for kind, pattern, find in _MASKS:
-        if (kind in possible or is_whole()) and not (explicit and kind == "list"):
-            text.blank(pattern, find)
+        if kind in possible and not (explicit and kind == "list"):
+            _blank(text, pattern, find)
     masked = _without_structures(text)
     # What is blanked is no stem of any pattern, so that the letters need not be lowered again.
     return masked, text.low
 
 
-def _without_structures(text: _Text) -> str:
+def _without_structures(text: Surveyed) -> str:
     normal = text.normal
     if is_whole():
-        return TOKEN.sub(lambda match: without_structure(match[0], _blanked), normal)
+        return TOKEN.sub(lambda match: without_structure(match[0], blanked), normal)
     parts: list[str] = []
     position = 0
     for start in text.glued:
-        if start < position or normal[start] == _FILL:
+        if start < position or normal[start] == FILL:
             continue
         reach = max(position, start - LONGEST_SMILES - 10)
         begin = max(normal.rfind(space, reach, start) for space in (" ", "\n", GROUP_SPACE)) + 1 or reach
         token = TOKEN.match(normal, begin)
         if token is None:
             continue
-        parts += normal[position:begin], without_structure(token[0], _blanked)
+        parts += normal[position:begin], without_structure(token[0], blanked)
         position = token.end()
     return "".join((*parts, normal[position:])) if parts else normal

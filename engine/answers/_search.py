@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+_SHORT = 60
+"""Characters. A shorter text is searched at once, for to look for each stem would take longer."""
+
 _MOST_HITS = 400
 """Where a stem is found more often, the whole text is searched at once: windows would cover it anyway."""
 
@@ -59,7 +62,9 @@ class Anchored(NamedTuple):
 
     def finditer(self, text: str, low: str, start: int = 0) -> Iterator[re.Match[str]]:
         """As ``pattern.finditer(text, start)``; ``low`` is `lowered` of the text."""
-        hits = None if _Mode.whole else self._hits(low, start)
+        if _Mode.whole or len(text) < _SHORT:
+            return self.pattern.finditer(text, start)
+        hits = self._hits(low, start)
         if hits is None:
             return self.pattern.finditer(text, start)
         return self._at(text, hits, start) if self.before is None else self._around(text, hits, start)
@@ -107,7 +112,7 @@ class Anchored(NamedTuple):
 
 def starting(pattern: re.Pattern[str], text: str, firsts: str) -> Iterator[re.Match[str]]:
     """As ``pattern.finditer(text)``, where every match begins with one of some rare characters."""
-    if _Mode.whole or sum(map(text.count, firsts)) > _MOST_HITS:
+    if _Mode.whole or len(text) < _SHORT or sum(map(text.count, firsts)) > _MOST_HITS:
         yield from pattern.finditer(text)
         return
     position = 0
