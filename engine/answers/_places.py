@@ -128,14 +128,15 @@ _ANSWER = Anchored(
         rf"(?:\s?\([^()\n]{{0,40}}\))?{_IS}"
         r"|(?:答案|回答|答え|정답|답|最终预测|预测值)\s?(?:是|为|は|은|는|[:=])+\s?"
         rf"|{_LINE}A\s?:\s{{0,3}}"
-        rf"|{_LINE}(?:the\s|my\s)?(?:final\s)?answer\s?:?\s?\n",
+        # "Answer", "The final answer" and the like as the heading of the next line
+        r"|(?:(?<![^\n])|(?<=\n )|(?<=\nthe )|(?<=\nmy )|(?<=\nfinal )|(?<=\nthe final )|(?<=\nmy final ))"
+        r"answer\s?:?\s?\n",
         re.I,
     ),
     (
-        *("answer", "ans", "antwort", "respuesta", "réponse", "risposta", "resposta", "ответ", "svar"),
-        *("odpowiedź", "cevap"),
+        *("ans", "antwort", "respuesta", "réponse", "risposta", "resposta", "ответ", "svar", "odpowiedź", "cevap"),
         *("final", "答案", "回答", "答え", "정답", "답", "最终预测", "预测值", "a:"),
-        *(word + space for word in ("the", "my", "a") for space in _SPACES),
+        *(f"a{space}:" for space in _SPACES),
     ),
 )  # fmt: skip
 
