@@ -142,6 +142,8 @@ POINTS: dict[str, list[tuple[str, str]]] = {
         ("### Answer\n-3.05", "-3.05"),
         ("### Answer: -3.05", "-3.05"),
         ("## Final Answer\n\n**-3.05**", "-3.05"),
+        ("## Final Answer\n\n**-3.05**\n\nBenzene has **-1.6**.", "-3.05"),
+        ("It has 2.5.\n\nThe final answer\n-3.05\n\nBenzene has **-1.6**.", "-3.05"),
         ("$-3.05$", "-3.05"),
         ("$$-3.05$$", "-3.05"),
         ("\\(-3.05\\)", "-3.05"),
