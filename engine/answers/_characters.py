@@ -155,6 +155,9 @@ _BRACKETED = re.compile(
     r"/?>{1,2}(?![\w=])",
     re.I,
 )
+# A quotation in Markdown behind a colon: its mark is no "greater than".
+_QUOTED = re.compile(r"(:[*_ ]{0,4}\n\n?[ ]{0,3})> ?(?=\S)")
+
 _ODD = re.compile(
     "[\u200b-\u200f\u2060-\u206f\u061c\u180e\ufeff\u202a-\u202e\ue000\u00ad\uff1c\u27e8\u3008\u2329\u2039]"
 )
@@ -222,6 +225,8 @@ def strip_markup(text: str) -> tuple[str, list[str]]:
         text = _INVISIBLE.sub("", text)
         if _ANGLE.search(text):
             text = text.translate(_ANGLES)
+    if ":" in text and ">" in text:
+        text = _QUOTED.sub(r"\1", text)
     if "&" in text:
         text = _ENTITY.sub(lambda m: _ENTITIES[m[0][1:-1].lower()], text)
     if "**" in text or "__" in text or "<" in text or "bf" in text:

@@ -71,6 +71,7 @@ _NOTICE = re.compile(
 _ANSWERED = re.compile(
     r"\banswer\b|\bpredict|\bestimate[sd]?\b(?! (?:time|wait))|\bboxed\b|=\s{0,3}[-\u2212]?\d", re.I
 )
+_DECIMAL = re.compile(r"\d[.,]\d")
 _LONGEST_NOTICE = 600
 
 
@@ -83,4 +84,7 @@ def is_error_text(text: str) -> bool:
         return True
     if len(text) > _LONGEST_NOTICE:
         return False
-    return _NOTICE.search(text) is not None and not _ANSWERED.search(text)
+    if _NOTICE.search(text) is None or _ANSWERED.search(text):
+        return False
+    # A decimal number that is no time to wait may be an answer.
+    return _DECIMAL.search(_NOTICE.sub("", text)) is None

@@ -152,7 +152,9 @@ def _plain(normal: str, written: str, start: int, floor: int) -> Numeral | None:
         if normal[start - 2] not in " \n" or normal[start - 3 : start - 2] == "±":
             return None
         sign = "-"
-    elif before in _NOT_BESIDE or before.isalnum() or not before.isascii():
+    elif (
+        before in _NOT_BESIDE or before.isalnum() or not before.isascii() or "-" in normal[start - 3 : start]
+    ):
         return None
     begin = start - len(sign)
     digits = join_digits(sign, text, "") if text[0] == "0" else sign + text

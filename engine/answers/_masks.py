@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from ._characters import GROUP_SPACE
 from ._search import Anchored, is_whole
 from ._structures import LONGEST_SMILES, TOKEN, without_structure
-from ._surveyed import FILL, IDENTIFIED_ENDS, KNOWN_ENDS, NAMED_ENDS, NUMBERED_ENDS, Surveyed, blanked
+from ._surveyed import FILL, IDENTIFIED_ENDS, KNOWN_ENDS, NAMED_ENDS, NUMBERED_ENDS, RUN, Surveyed, blanked
 
 # words that name a thing with an integer behind them, and words with a dotted number
 _NAMED = (
@@ -75,6 +75,10 @@ def _before(*chars: str) -> Find:
         return _at(pattern, text, sorted(starts))
 
     return find
+
+
+def _at_every_run(pattern: re.Pattern[str], text: Surveyed) -> Spans:
+    return _at(pattern, text, [run.start() for run in RUN.finditer(text.normal)])
 
 
 def _at_dotted(pattern: re.Pattern[str], text: Surveyed) -> Spans:
@@ -166,7 +170,7 @@ _MASKS: tuple[tuple[str, re.Pattern[str], Find], ...] = (
     (
         "percent",
         re.compile(r"\b\d++(?:\.\d++)?\s?%\s(?:CI|confidence|conf\.)"),
-        _before(" ", "\n", GROUP_SPACE, "%", "."),
+        _at_every_run,
     ),
     # "to 3 significant figures"
     (
@@ -175,7 +179,7 @@ _MASKS: tuple[tuple[str, re.Pattern[str], Find], ...] = (
             r"\b\d++[\s-](?:sig(?:nificant|\.)?|decimals?|digits?|d\.p\.)(?:\s(?:figures?|digits?|places?))?",
             re.I,
         ),
-        _before(" ", "\n", GROUP_SPACE, "-"),
+        _at_every_run,
     ),
     (
         "named",
@@ -213,7 +217,6 @@ _FIGURES = ("sig", "decimal", "digit", "d.p.")
 def _possible(text: Surveyed) -> set[str]:
     """Which kinds of masks can match at all."""
     normal, nexts = text.normal, text.by_next
-    spaces = " " in nexts or "\n" in nexts or GROUP_SPACE in nexts
     known = {
         "deviation": True,
         "named": text.words,
@@ -223,7 +226,7 @@ def _possible(text: Surveyed) -> set[str]:
         "clock": ":" in nexts,
         "locant": "," in nexts or "'" in nexts or "-" in nexts or not _LETTERS.isdisjoint(nexts),
         "percent": "%" in normal,
-        "figures": (spaces or "-" in nexts) and any(word in text.low for word in _FIGURES),
+        "figures": any(word in text.low for word in _FIGURES),
         "bracket": "[" in normal,
         "url": "://" in normal,
         "doi": "10." in normal,

@@ -120,6 +120,10 @@ def find_fields(text: str, names: Sequence[str]) -> list[Place]:
 _IS = r"(?:\s{0,3}(?:=>|->|→|is|was|would be|[:=])){1,3}\s{0,3}"
 _LINE = r"(?:(?<![^\n])|(?<=\n )|(?<=\n {2})|(?<=\n {3}))"
 _SPACES = (" ", "\n", GROUP_SPACE)
+_HEADED = "|".join(
+    rf"(?<={words} )(?<![^\n]{words} )"
+    for words in ("the", "my", "final", "the final", "my final", "your final")
+)
 _ANSWER = Anchored(
     re.compile(
         r"\b(?:answer|ans|antwort|respuesta|réponse|risposta|resposta|ответ|svar|odpowiedź|cevap)"
@@ -128,14 +132,15 @@ _ANSWER = Anchored(
         rf"(?:\s?\([^()\n]{{0,40}}\))?{_IS}"
         r"|(?:答案|回答|答え|정답|답|最终预测|预测值)\s?(?:是|为|は|은|는|[:=])+\s?"
         rf"|{_LINE}A\s?:\s{{0,3}}"
-        rf"|{_LINE}(?:the\s|my\s)?(?:final\s)?answer\s?:?\s?\n",
+        # "Answer", "The final answer" and the like as the heading of the next line
+        rf"|(?:(?<![^\n])|(?<=\n )|{_HEADED})"
+        r"answer\s?:?\s?\n",
         re.I,
     ),
     (
-        *("answer", "ans", "antwort", "respuesta", "réponse", "risposta", "resposta", "ответ", "svar"),
-        *("odpowiedź", "cevap"),
+        *("ans", "antwort", "respuesta", "réponse", "risposta", "resposta", "ответ", "svar", "odpowiedź", "cevap"),
         *("final", "答案", "回答", "答え", "정답", "답", "最终预测", "预测值", "a:"),
-        *(word + space for word in ("the", "my", "a") for space in _SPACES),
+        *(f"a{space}:" for space in _SPACES),
     ),
 )  # fmt: skip
 

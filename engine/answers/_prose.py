@@ -153,6 +153,8 @@ def _statements(scan: Scan, sentences: Sentences) -> NumberAnswer | None:
     anywhere; the others must be the last number of the reply.
     """
     bare, labelled = _own_lines(scan)
+    if closing := _closing_bold(scan, labelled):
+        return scan.answer(closing, "bold")
     by_rule = {
         "conclusion": _each(scan, places.find_conclusions(sentences), lead=False),
         "bold": _bold(scan),
@@ -167,7 +169,8 @@ def _statements(scan: Scan, sentences: Sentences) -> NumberAnswer | None:
     if len(everything) > 1:
         return scan.undecided(rule)
     chosen = everything[0]
-    if not bare and distinct_of((scan.main[-1], chosen)) not in ([chosen], [scan.main[-1]]):
+    own = [one for one in scan.main if not is_of_another(scan.normal, one)] or scan.main
+    if not bare and distinct_of((own[-1], chosen)) not in ([chosen], [own[-1]]):
         return scan.undecided(rule)
     later = any(one.digits != chosen.digits for one in scan.main if one.start > chosen.start)
     if later and places.is_revised(scan.normal[chosen.end :]):
@@ -175,6 +178,17 @@ def _statements(scan: Scan, sentences: Sentences) -> NumberAnswer | None:
     if rule == "own-line" and len(distinct_of(scan.main)) == 1 and "\n" not in scan.normal.strip():
         rule = "lone"
     return scan.answer(chosen, rule)
+
+
+def _closing_bold(scan: Scan, labelled: Sequence[Quantity]) -> Quantity | None:
+    """The number of a last line that is all bold and labels it: "**logP ≈ -0.6**" under a table of terms."""
+    if not scan.bold or not labelled or scan.explicit:
+        return None
+    last = scan.normal.rstrip()
+    begin = last.rfind("\n") + 1
+    one = labelled[-1]
+    same = normalise(scan.bold[-1]).strip(" .") == last[begin:].strip(" .")
+    return one if begin and same and begin <= one.start and one is scan.main[-1] else None
 
 
 def _each(scan: Scan, spans: Sequence[Span], *, lead: bool) -> list[Quantity]:

@@ -115,6 +115,7 @@ _ABOUT_ENDS = (
     "приблизительно", "около", "примерно", "大约", "大約", "約",
 )  # fmt: skip
 _LAST_WORDS = (*_BELOW_ENDS, *_ABOVE_ENDS, *_ABOUT_ENDS)
+_KNOWN_WORDS = frozenset(words.split(" ")[-1] for words in _LAST_WORDS)
 _LONGEST_GAP = 14
 _OPENERS = " \n(\"'" + GROUP_SPACE
 _NEXT_WORDS = ("or ", "and ", "<", "≤", ">", "≥", "+", "-ish", "ish")
@@ -178,7 +179,8 @@ def _single(normal: str, numeral: Numeral, at: Unit) -> Quantity:
     kind, low, high = "point", None, None
     before = normal[max(0, numeral.start - 40) : numeral.start]
     lead = before.rstrip(_OPENERS).lower()
-    led = lead.endswith(_LAST_WORDS)
+    word = lead[lead.rfind(" ") + 1 :]
+    led = word in _KNOWN_WORDS if word.isalpha() and word.isascii() else lead.endswith(_LAST_WORDS)
     followed = normal[end : end + 7].lstrip().lower().startswith(_NEXT_WORDS)
     if digits is None:
         kind = "ambiguous"

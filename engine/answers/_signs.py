@@ -14,7 +14,9 @@ _BEFORE_SPACED_SIGN = re.compile(
 
 _WORDED_SIGN = re.compile(r"\b(?:minus|negative|neg\.?)\s{0,3}\Z", re.I)
 
+_BRACKETS = ("(", "[", "{", '"', "'")
 _SIGN_ON_LINE_BEFORE = re.compile(r"(?:\A|[ \n([{=:~≈\"'])[-+\u2014] ?\n\s*+\Z")
+_SIGN_BEFORE_BRACKET = re.compile(r"(?:\A|[\s=:≈~<>(\[,;|])[-\u2014] ?[(\[{\"'] ?\Z")
 _SIGN_WORDS = ("minus", "negative", "neg", "neg.")
 
 
@@ -63,6 +65,8 @@ def _doubts(before: str, tight: str) -> tuple[str, ...]:
         return ("worded-sign",)
     if before[-1:] == "," and not before[-2:-1].strip():
         return ("decimal-comma",)
+    if tight[-1:] in _BRACKETS and _SIGN_BEFORE_BRACKET.search(tight[-6:]):
+        return ("odd-sign",)
     if tight[-1:] == "\n" and _SIGN_ON_LINE_BEFORE.search(tight[-8:]):
         return ("odd-sign",)
     return ()

@@ -26,9 +26,11 @@ _SECOND_WORDS = ("of", "is")
 _TWO_WORDS = ("rule of", "ph of", "ph is")
 KNOWN_ENDS = frozenset(_ENDS)
 
-_RUN = re.compile("[0-9]+")
+RUN = re.compile("[0-9]+")
 _NUMBER = re.compile(r"[0-9]+(?:\.([0-9]+))?")
 FILL = "W"
+_USUAL = frozenset((" ", "\n", ".", GROUP_SPACE, ""))
+"""What stands behind most numbers; these are not sorted by it."""
 
 
 class Surveyed:
@@ -51,38 +53,30 @@ class Surveyed:
         bracketed = "[" in normal
         for number in _NUMBER.finditer(normal):
             start, end = number.span()
-            if (fraction := number.start(1)) > 0:
-                by_next.setdefault(".", []).append(start)
-                by_next.setdefault(normal[end : end + 1], []).append(fraction)
-                if normal[end : end + 1] == "." and normal[end + 1 : end + 2].isdigit():
-                    self.dotted.append(start)
-            else:
-                behind = normal[end : end + 2]
-                by_next.setdefault(behind[:1], []).append(start)
-                if behind in (". ", ") ") and end - start <= 2:
-                    self.listed.append(start)
-            word, begin = _word_before(low, start)
-            if word in KNOWN_ENDS or (not word.isalpha() and word.endswith(_ENDS)):
-                self.words.append((word, begin, start))
+            behind = normal[end : end + 2]
+            if behind[:1] not in _USUAL:
+                run = number.start(1) if number.start(1) > 0 else start
+                by_next.setdefault(behind[:1], []).append(run)
+            elif behind[:1] == "." and behind[1:].isdigit():
+                self.dotted.append(start)
+            if end - start <= 2 and behind in (". ", ") "):
+                self.listed.append(start)
+            base = start - 22 if start > 22 else 0
+            tail = low[base:start].rstrip(_BETWEEN)
+            word = tail[tail.rfind(" ") + 1 :]
+            if word in _SECOND_WORDS:
+                if tail.endswith(_TWO_WORDS):
+                    self.words.append((tail, base, start))
+            elif word in KNOWN_ENDS or (not word.isalpha() and word.endswith(_ENDS)):
+                self.words.append((word, base + len(tail) - len(word), start))
             before = normal[start - 1] if start else " "
             # A ring digit of a structure stands behind an atom, or a bond behind one; or within brackets.
             if before not in " \n.," and (
                 bracketed or before not in "-(~=+" or normal[start - 2] not in " \n"
             ):
                 self.glued.append(start)
-        self.empty = not by_next
-
-
-def _word_before(low: str, start: int) -> tuple[str, int]:
-    """The word before a run of digits, and where it begins."""
-    base = max(0, start - 22)
-    tail = low[base:start].rstrip(_BETWEEN)
-    at = tail.rfind(" ") + 1
-    word = tail[at:]
-    if word in _SECOND_WORDS and tail.endswith(_TWO_WORDS):
-        return tail, base
-    return word, base + at
+            self.empty = False
 
 
 def blanked(text: str) -> str:
-    return _RUN.sub(lambda match: FILL * len(match[0]), text)
+    return RUN.sub(lambda match: FILL * len(match[0]), text)

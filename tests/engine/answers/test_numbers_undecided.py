@@ -86,6 +86,9 @@ UNDECIDED: dict[str, list[tuple[str, str]]] = {
         ("Answer: -3. 05 kcal/mol", "ambiguous"),
         ("<answer>-3. 05</answer>", "ambiguous"),
         ("\\boxed{178. 3}", "ambiguous"),
+        ("Answer: -(3.05)", "ambiguous"),
+        ("= -[3.05]", "ambiguous"),
+        ("-'3.05'", "ambiguous"),
         # a sign left behind on the line before
         ("-\n3.05", "ambiguous"),
         ("Answer: \u2212\n3.05", "ambiguous"),
