@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any, TypeVar, cast
@@ -15,12 +14,6 @@ from . import compile_time
 from .cache_folder import cache_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-# GNU OpenMP lets threads that wait spin, which on a machine with other work takes the core from the thread that
-# is waited for: kernels of some milliseconds then took five times as long, and four times the CPU time (measured
-# on 2 cores). The library reads this when the first parallel kernel loads it; a user's own setting stands.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
 
 class _Watch(event.Listener):
     """Counts what is compiled. Numba holds a lock meanwhile; of what is compiled for a kernel, the kernel counts."""
@@ -42,11 +35,11 @@ class _Watch(event.Listener):
 event.register("numba:compile", _Watch())  # type: ignore[no-untyped-call]
 
 
-def kernel(*, parallel: bool = False) -> Callable[[F], F]:
+def kernel() -> Callable[[F], F]:
     """Compile a function on its first call, for numpy's rules of division, without the GIL."""
 
     def compile_later(function: F) -> F:
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "parallel": parallel}
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
         folder = cache_folder()
         if folder is None:
             return cast(F, numba.njit(**options)(function))

@@ -48,7 +48,8 @@ def _tails() -> None:
 
 
 def _skill() -> None:
-    label = np.array([1.11, 2.22, 3.33])
+    # Fewer than ten misses are not simulated.
+    label = np.linspace(1.11, 9.99, 20)
     skill.skill_p(label, label + 0.02, 1, seed=0)
 
 
