@@ -27,7 +27,7 @@ def test_every_kind_column_and_threshold_is_named() -> None:
     for kind, task in tasks().items():
         assert f"`{kind}`" in PAGE
         for column in (*task.COLUMNS.required, *task.COLUMNS.optional):
-            assert {f"`{column}`", f"`{column.removesuffix('_smiles')}`"} & set(re.findall("`[^`]+`", PAGE))
+            assert f"`{column}`" in PAGE or f"`{column.removesuffix('_smiles')}`" in PAGE
     for name in THRESHOLDS:
         assert f"`{name}`" in PAGE
 
