@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 
 from molaudit.engine.molecules.edits import SINGLE_SITE, Edit
-from molaudit.engine.tasks.descriptions import describe
-from molaudit.engine.tasks.registry import tasks
-from molaudit.engine.tasks.settings import THRESHOLDS, parse
+from molaudit.engine.diagnostic.descriptions import describe
+from molaudit.engine.diagnostic.registry import tasks
+from molaudit.engine.diagnostic.settings import THRESHOLDS, parse
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "diagnostic.md").read_text(encoding="utf-8")
 
