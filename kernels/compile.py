@@ -15,6 +15,7 @@ from .cache_folder import cache_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
 class _Watch(event.Listener):
     """Counts what is compiled. Numba holds a lock meanwhile; of what is compiled for a kernel, the kernel counts."""
 

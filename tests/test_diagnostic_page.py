@@ -6,10 +6,10 @@ import re
 import tomllib
 from pathlib import Path
 
-from molaudit.engine.molecules.edits import SINGLE_SITE, Edit
 from molaudit.engine.diagnostic.descriptions import describe
 from molaudit.engine.diagnostic.registry import tasks
 from molaudit.engine.diagnostic.settings import THRESHOLDS, parse
+from molaudit.engine.molecules.edits import SINGLE_SITE, Edit
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "diagnostic.md").read_text(encoding="utf-8")
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from ._places import find_boxes, find_tags
-from ._reasoning import next_turn, split_reasoning
+from ._turns import next_turn
+from .reasoning import split_reasoning
 
 T = TypeVar("T")
 Outcome = Literal["answer", "refusal", "ambiguous", "truncated", "empty", "none"]
@@ -55,9 +56,10 @@ def visible(text: str | None) -> tuple[str, tuple[str, ...], Outcome | None]:
     """
     if text is None or not text.strip():
         return "", (), "empty"
-    shown, thought, cut = split_reasoning(text)
-    flags: tuple[str, ...] = ("reasoning",) if thought else ()
-    if cut:
+    parted = split_reasoning(text)
+    shown = parted.visible
+    flags: tuple[str, ...] = ("reasoning",) if parted.thought else ()
+    if parted.cut:
         return "", flags, "truncated"
     if not shown.strip():
         return "", flags, "empty"

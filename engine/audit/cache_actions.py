@@ -118,7 +118,9 @@ def export(args: argparse.Namespace) -> int:
     """Write all attempts to a file."""
     cache, console = _open(args)
     console.print(
-        f"{cache_admin.export(cache, args.target)} attempts written to {args.target}", highlight=False
+        f"{cache_admin.export(cache, args.target)} attempts written to {args.target}",
+        highlight=False,
+        soft_wrap=True,
     )
     return 0
 
@@ -130,12 +132,14 @@ def merge(args: argparse.Namespace) -> int:
     cache = Cache(path, notify=lambda text: console.print(Text(inert(text), style="yellow")))
     if args.other.suffix in (".parquet", ".jsonl"):
         taken = cache_admin.merge_export(cache, args.other)
-        console.print(f"{taken} attempts taken from {args.other}", highlight=False)
+        console.print(f"{taken} attempts taken from {args.other}", highlight=False, soft_wrap=True)
         return 0
     other = Cache(args.other)
     if not any(place.exists() for place in (other.path, other.place.journal, other.place.parts)):
         raise CacheError(f"cache {args.other}: there is none")
-    console.print(f"{cache_admin.merge(cache, other)} attempts taken from {args.other}", highlight=False)
+    console.print(
+        f"{cache_admin.merge(cache, other)} attempts taken from {args.other}", highlight=False, soft_wrap=True
+    )
     return 0
 
 

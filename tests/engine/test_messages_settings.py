@@ -85,7 +85,7 @@ MISTAKES = {
     "a benchmark that is misspelt": (
         ("crc-boiling-points", "crc-boiling-point"),
         "audit.toml: benchmark 'crc-boiling-point': use: found 'crc-boiling-point'; allowed: crc-boiling-points, "
-        "crc-melting-points, crc-logp (did you mean 'crc-boiling-points'?)",
+        "crc-logp, crc-melting-points (did you mean 'crc-boiling-points'?)",
     ),
     "the limit of the output by its name on the wire": (
         ('id = "reciter"', 'id = "reciter"\nmax_tokens = 100'),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from molaudit.engine import settings as settings_file
+from molaudit.engine.audit import inputs
 from molaudit.engine.diagnostic.registry import tasks
 from molaudit.engine.diagnostic.settings import load, parse
 from molaudit.engine.errors import SettingsError
@@ -99,7 +100,10 @@ evidence = "e.csv"
         ('[[task]]\nkind = "yield"\nfile = "y.csv"\nbalance = "label"\n', "needs a binary label"),
         ('[[task]]\nkind = "pairs"\nfile = "y.csv"\n', "must say its labels"),
         (GOOD + 'labels = "set"\n', "labels is no setting of the kind 'bace'"),
-        (GOOD + "[other]\nx = 1\n", "unknown key 'other'; allowed: benchmark, endpoint, model, run, task"),
+        (
+            GOOD + "[other]\nx = 1\n",
+            "unknown key 'other'; allowed: arm, benchmark, endpoint, model, run, score, task",
+        ),
         (GOOD + 'models = ["sk-abcdefghijklmnop"]\n', "secret key"),
     ],
 )
@@ -122,17 +126,26 @@ def test_file_that_is_no_toml_is_refused(content: bytes, tmp_path: Path) -> None
 def test_audit_with_tasks_is_an_audit(tmp_path: Path) -> None:
     path = tmp_path / "audit.toml"
     path.write_text(AUDIT + GOOD)
-    assert [one.tables() for one in settings_file.load(path).tasks] == [(tmp_path / "bace.csv",)]
-    assert len(load(path).tasks) == 1
+    assert [one.called() for one in settings_file.load(path).tasks] == ["bace"]
+    assert [one.tables() for one in load(path).tasks] == [(tmp_path / "bace.csv",)]
     path.write_text(AUDIT + GOOD + "colour = 1\n")
     with pytest.raises(SettingsError, match="unknown key 'colour'"):
-        settings_file.load(path)
+        load(path)
     path.write_text(AUDIT)
     assert settings_file.load(path).tasks == ()
 
 
+def test_a_run_says_that_it_cannot_ask_about_pairs_yet(tmp_path: Path) -> None:
+    path = tmp_path / "audit.toml"
+    path.write_text(AUDIT + GOOD)
+    with pytest.raises(
+        SettingsError, match="task 'bace': kind: found 'bace'; molaudit pairs builds its pairs"
+    ):
+        inputs.load(path)
+
+
 def test_registry_lists_every_module_with_a_kind() -> None:
-    folder = Path(__file__).parents[3] / "engine" / "tasks"
+    folder = Path(__file__).parents[3] / "engine" / "diagnostic"
     with_kind = {path.stem for path in folder.glob("*.py") if "\nKIND = " in path.read_text()}
     names = {task.__name__.rpartition(".")[2] for task in tasks().values()}  # type: ignore[attr-defined]
     assert names == with_kind
