@@ -300,7 +300,7 @@ async def _beat(journal: Journal, notify: Callable[[str], None]) -> None:
 
 async def _fold_now_and_then(cache: Cache, journal: Journal, notify: Callable[[str], None]) -> None:
     """Take closed segments into the database in a thread, so that the loop never waits for a disk."""
-    beside = Cache(cache.path, cache.mode, notify=notify, wait_s=_FOLD_WAIT_S)
+    beside = Cache(cache.path, notify=notify, wait_s=_FOLD_WAIT_S)
     while True:
         await anyio.sleep(FOLD_EVERY_S)
         try:
