@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..models.records import Call
-from .limits import PoolLimits, Ticket
+from .limits import Ticket
 from .progress import LaneProgress
 
 _REMEMBERED = 64
@@ -97,11 +97,11 @@ class Lane:
             return False
         return self.retrying < most_retrying or head.attempts > 0
 
-    def reserve(self, call: Call, limits: PoolLimits) -> float:
-        """Tokens to take from the bucket: the cap where the provider debits it, else the 95th percentile learned."""
+    def reserve(self, call: Call) -> float:
+        """Tokens to take from the bucket: all that are planned, until the 95th percentile of replies is learned."""
         planned = float(call.input_tokens + call.output_tokens)
         learned = self.tokens.value
-        return planned if limits.reserve == "cap" or learned is None else min(planned, learned)
+        return planned if learned is None else min(planned, learned)
 
     def push(self, job: Job, *, front: bool = False) -> None:
         """Queue a job, at the front when it has waited before."""

@@ -101,8 +101,7 @@ class Ledger:
             self._say_away(pool, job, decoded.message or decoded.reason, policy.first_contact_s)
             if elapsed >= policy.first_contact_s:
                 return Action.FINISH
-        costs = decoded.outcome is not Outcome.THROTTLED or policy.throttles_cost
-        job.failures += costs and ACTIONS[decoded.outcome] is not Action.FINISH
+        job.failures += ACTIONS[decoded.outcome] not in (Action.FINISH, Action.WAIT_AT_GATE)
         job.empties += decoded.outcome is Outcome.EMPTY
         return decide(verdict, policy, failures=job.failures, empties=job.empties, elapsed_s=elapsed)
 
@@ -174,9 +173,7 @@ class Ledger:
                 lane.tokens.add(used)
         cost = decoded.usage.cost_usd
         if self._budget is not None:
-            cost = self._budget.settle(
-                pool.name, job.cost_reserved, job.call, decoded.usage, billed=verdict.billed
-            )
+            cost = self._budget.settle(job.cost_reserved, job.call, decoded.usage, billed=verdict.billed)
             job.cost_reserved = 0.0
         lane.progress.spend(decoded.usage, cost)
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 from math import inf
-from typing import Literal
 
 from .buckets import Bucket
 from .crowds import Crowd
 from .gates import Episode, Gate
 from .headers import ServerState
-from .pacing import Pacer
+from .pacing import SAFETY, Pacer
 from .rates import Rejection
 from .retries import RetryPolicy
 from .windows import Ramp, Window
@@ -48,19 +47,12 @@ class PoolLimits:
         Requests that may go at once after a pause, if the provider states it. By default two seconds' worth, at most
         20; the first minute ends with a rest for it, so that no minute without a pause holds more than
         ``requests_per_minute``, whatever the server's window.
-    safety
-        Share of the stated rates that is used.
-    reserve
-        What a call takes from the token bucket before its reply: its expected tokens, or (for providers that
-        debit the output cap up front) its cap.
     """
 
     in_flight: int = 64
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     burst: float | None = None
-    safety: float = 0.98
-    reserve: Literal["estimate", "cap"] = "estimate"
 
 
 class Reply(Enum):
@@ -95,14 +87,12 @@ class Limiter:
         self._policy = policy
         self._overloads = self._overload_episode = 0
         self._recent = [(now, 0), (now, 0)]
-        self.pacer = Pacer(limits.requests_per_minute, limits.burst, limits.safety, now)
+        self.pacer = Pacer(limits.requests_per_minute, limits.burst, now)
         self.tokens: Bucket | None = None
         tpm = limits.tokens_per_minute
         if tpm is not None:
-            # Providers keep a bucket of a minute's tokens. Ours starts with 5 s worth, so no first minute is double;
-            # but where caps are debited and refunded, only a full one lets two calls out.
-            start = tpm if limits.reserve == "cap" else tpm / 12
-            self.tokens = Bucket(limits.safety * tpm / 60, tpm, start, now)
+            # Providers keep a bucket of a minute's tokens. Ours starts with 5 s worth, so no first minute is double.
+            self.tokens = Bucket(SAFETY * tpm / 60, tpm, tpm / 12, now)
 
     @property
     def rate(self) -> float | None:

@@ -95,7 +95,7 @@ class Pool:
                 self._pop(lane)
                 self._host.skip(job)
                 continue
-            tokens = lane.reserve(job.call, self.limits)
+            tokens = lane.reserve(job.call)
             wait = limiter.wait(tokens, now)
             if wait > 0:
                 self.wake(now + wait)
@@ -225,15 +225,13 @@ class Pool:
         if budget is None:
             return True
         cost = budget.worst_case(job.call)
-        purse = budget.check(self.name, cost)
+        purse = budget.check(cost)
         if purse is not Purse.FITS:
             self.short_of_money = purse is Purse.WAIT
-            if purse is Purse.RUN_SPENT:
+            if purse is Purse.SPENT:
                 self._host.halt("budget")
-            elif purse is Purse.POOL_SPENT:
-                self.park("budget spent")
             return False
-        budget.reserve(self.name, cost)
+        budget.reserve(cost)
         job.cost_reserved = cost
         return True
 
