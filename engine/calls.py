@@ -8,10 +8,9 @@ concurrency, limits, proxies) is not an argument of anything here.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any
 
 from .errors import SettingsError
 from .models.dialects.common import Request
@@ -129,9 +128,3 @@ class Template:
             before, _, pattern = pattern.partition(coded[place])
             between.append(before)
         return (*between, pattern), tuple(order)
-
-
-def body_of(call: Call) -> Mapping[str, Any]:
-    """The body of a call, decoded."""
-    body: Mapping[str, Any] = json.loads(call.body)
-    return body
