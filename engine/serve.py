@@ -23,11 +23,11 @@ from typing import Any
 
 from .errors import SettingsError
 from .models.descriptors import fit_descriptors
-from .serve_core import HINTS, Server, ServeSettings
+from .serve_core import Server, ServeSettings
 from .serve_http import Connection
 from .serve_labels import Book, load
 
-__all__ = ["HINTS", "ServeSettings", "serve", "start_process"]
+__all__ = ["ServeSettings", "serve", "start_process"]
 
 _CHILD = "from molaudit.engine.serve import _child; _child()"
 _MOST_CONNECTIONS = 65_536  # the usual soft limit of 1,024 is fewer than runs have in flight

@@ -16,7 +16,7 @@ class Purse(Enum):
     SPENT = auto()
 
 
-Price = Callable[[Call, Usage], float | None]
+CostOf = Callable[[Call, Usage], float | None]
 
 
 class Budget:
@@ -32,7 +32,7 @@ class Budget:
         Spent by earlier sessions of this run.
     """
 
-    def __init__(self, price: Price, limit_usd: float | None = None, spent_usd: float = 0.0) -> None:
+    def __init__(self, price: CostOf, limit_usd: float | None = None, spent_usd: float = 0.0) -> None:
         self._price = price
         self._limit = limit_usd
         self.spent_usd = spent_usd

@@ -158,7 +158,7 @@ class Ledger:
         lane.progress.running -= 1
         used = verdict.tokens_used
         if job.ticket is not None:
-            pool.limiter.finish(job.ticket, verdict.reply, now, used=used, hint_s=verdict.wait_s)
+            pool.limiter.finish(job.ticket, verdict.feedback, now, used=used, hint_s=verdict.wait_s)
             job.ticket = None
         if verdict.response is not None:
             pool.replied.add(job.call.endpoint)

@@ -55,7 +55,7 @@ class PoolLimits:
     burst: float | None = None
 
 
-class Reply(Enum):
+class Feedback(Enum):
     """What a reply says about the limits, whatever it says about the question."""
 
     ACCEPTED = auto()
@@ -131,7 +131,7 @@ class Limiter:
         return ticket
 
     def finish(
-        self, ticket: Ticket, reply: Reply, now: float, *, used: float | None, hint_s: float | None
+        self, ticket: Ticket, feedback: Feedback, now: float, *, used: float | None, hint_s: float | None
     ) -> None:
         """Give back what a call took and learn from its end.
 
@@ -140,11 +140,11 @@ class Limiter:
         """
         if self.tokens is not None and used is not None:
             self.tokens.settle(ticket.tokens, used)
-        if reply is Reply.ACCEPTED:
+        if feedback is Feedback.ACCEPTED:
             self._accept(ticket, now)
-        elif reply is Reply.THROTTLED:
+        elif feedback is Feedback.THROTTLED:
             self._throttle(ticket, hint_s, now)
-        elif reply is Reply.OVERLOADED:
+        elif feedback is Feedback.OVERLOADED:
             self._overload(ticket, hint_s, now)
         self.in_flight -= 1
 
