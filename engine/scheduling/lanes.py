@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ..models.records import Call
 from .limits import Ticket
 from .progress import LaneProgress
+from .states import State, move
 
 _REMEMBERED = 64
 """Replies whose tokens and latencies a lane remembers for its 95th percentiles."""
@@ -36,6 +37,7 @@ class Job:
     ticket: Ticket | None = None
     cost_reserved: float = 0.0
     named: bool = False
+    state: State = "read"
 
 
 class Percentile95:
@@ -74,7 +76,6 @@ class Lane:
     queue: deque[Job] = field(default_factory=deque)
     flying: dict[str, Job] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
-    retrying: int = 0
     proven: bool = False
     probe: Job | None = None
     tokens: Percentile95 = field(default_factory=Percentile95)
@@ -95,7 +96,7 @@ class Lane:
         head = self.queue[0]
         if not self.proven and self.probe is not None and self.probe is not head:
             return False
-        return self.retrying < most_retrying or head.attempts > 0
+        return self.progress.retrying < most_retrying or head.attempts > 0
 
     def reserve(self, call: Call) -> float:
         """Tokens to take from the bucket: all that are planned, until the 95th percentile of replies is learned."""
@@ -112,6 +113,7 @@ class Lane:
             self.queue.appendleft(job)
         else:
             self.queue.append(job)
+        move(job, "queued")
 
     def pop(self) -> Job:
         """Take the head."""

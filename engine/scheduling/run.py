@@ -21,6 +21,7 @@ from .limits import PoolLimits
 from .overviews import name_stragglers, overview, summarise
 from .progress import Progress
 from .retries import RetryPolicy
+from .states import move
 from .stops import StopRequest
 from .summaries import RunSummary
 from .verdicts import INTERRUPTED, Decode, Verdict, blame, interpret
@@ -202,7 +203,7 @@ class _Run:
 
     def skip(self, job: Job) -> None:
         """Give up a queued call."""
-        job.lane.progress.skipped += job.copies
+        move(job, "skipped")
         self.intake.leave(job)
         self._check_end()
 

@@ -23,6 +23,7 @@ from .lanes import Job, Lane, Source
 from .limits import Limiter, PoolLimits
 from .progress import Pace
 from .retries import RetryPolicy
+from .states import move
 
 Send = Callable[[Call], Awaitable[Response | TransportFailure]]
 
@@ -127,15 +128,13 @@ class Pool:
 
     def retry(self, job: Job, at: float) -> None:
         """Put a call back until ``at``; it holds no worker and no slot meanwhile."""
-        job.lane.retrying += 1
-        job.lane.progress.retrying += 1
+        move(job, "retrying")
         heappush(self._later, (at, next(self._order), job))
         self.wake(at)
 
     def requeue(self, job: Job) -> None:
         """Put a call back to the head of its line: it has waited before."""
         job.lane.push(job, front=True)
-        job.lane.progress.queued += 1
 
     def park(self, reason: str) -> None:
         """Give up the account: what waits is skipped, what is in flight may end."""
@@ -147,8 +146,6 @@ class Pool:
                 self._pop(lane)
                 self._host.skip(job)
         for _, _, job in self._later:
-            job.lane.retrying -= 1
-            job.lane.progress.retrying -= 1
             self._host.skip(job)
         self._later.clear()
 
@@ -203,7 +200,6 @@ class Pool:
         job = lane.queue[0]
         source = job.source
         lane.pop()
-        lane.progress.queued -= 1
         if source is not None and source.wanting:
             self._host.refill(source)
 
@@ -217,7 +213,7 @@ class Pool:
         if job.first_at is None:
             job.first_at = now
         lane.progress.attempts += 1
-        lane.progress.running += 1
+        move(job, "running")
         self._pop(lane)
 
     def _afford(self, job: Job) -> bool:
@@ -238,6 +234,4 @@ class Pool:
     def _recall(self, now: float) -> None:
         while self._later and self._later[0][0] <= now:
             _, _, job = heappop(self._later)
-            job.lane.retrying -= 1
-            job.lane.progress.retrying -= 1
             self.requeue(job)
