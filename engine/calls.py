@@ -8,15 +8,14 @@ concurrency, limits, proxies) is not an argument of anything here.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any
 
 from .errors import SettingsError
 from .models.dialects.common import Request
 from .models.dialects.registry import dialect
-from .models.records import Call, Endpoint, Message, Role
+from .models.records import Endpoint, Message, Role
 
 SCHEMA = 1
 """The version of the preimage; a change of its meaning must change the keys."""
@@ -47,9 +46,9 @@ def digest(preimage: bytes) -> str:
     return blake2b(preimage, digest_size=16).hexdigest()
 
 
-def preimage(call: Call, endpoint: Endpoint) -> bytes:
-    """All that the key of a call digests, as canonical JSON: to be stored, compared and shown."""
-    return b'{"body":' + call.body + preimage_tail(endpoint, call.path, call.repeat)
+def preimage(body: bytes, tail: bytes) -> bytes:
+    """All that the key of a call digests, as canonical JSON: its body, and the rest as `preimage_tail` gives it."""
+    return b'{"body":' + body + tail
 
 
 def preimage_tail(endpoint: Endpoint, path: str, repeat: int) -> bytes:
@@ -129,9 +128,3 @@ class Template:
             before, _, pattern = pattern.partition(coded[place])
             between.append(before)
         return (*between, pattern), tuple(order)
-
-
-def body_of(call: Call) -> Mapping[str, Any]:
-    """The body of a call, decoded."""
-    body: Mapping[str, Any] = json.loads(call.body)
-    return body

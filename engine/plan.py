@@ -149,7 +149,7 @@ class Plan:
             ]
             for block in self.blocks
         }
-        digest = calls.digest
+        digest, preimage = calls.digest, calls.preimage
         for block, index in self.questions():
             mine = lanes[id(block)]
             if not mine:
@@ -163,7 +163,7 @@ class Plan:
                     yield (
                         block,
                         Call(
-                            key=digest(b'{"body":' + body + lane.tails[repeat]),
+                            key=digest(preimage(body, lane.tails[repeat])),
                             endpoint=asked.endpoint.name,
                             path=lane.template.path,
                             body=body,
@@ -181,7 +181,8 @@ class Plan:
 
     def preimage(self, call: Call) -> bytes:
         """What the key of a call digests, to be stored beside it."""
-        return calls.preimage(call, self.endpoints[call.endpoint])
+        tail = calls.preimage_tail(self.endpoints[call.endpoint], call.path, call.repeat)
+        return calls.preimage(call.body, tail)
 
 
 def prompt_tokens(block: Block) -> int:

@@ -17,8 +17,8 @@ from .models.dialects.common import Request, merged
 from .models.dialects.registry import Dialect, dialect
 from .models.records import Endpoint, Messages
 from .models.table import Effort, Entry, Price
+from .models.transport_proxies import is_loopback
 from .settings import EndpointSettings, ModelSettings, Settings
-from .settings_urls import is_loopback
 
 # Every name under which some API limits the output, at the place where its dialect keeps it.
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "max_new_tokens")

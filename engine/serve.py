@@ -22,13 +22,15 @@ from dataclasses import asdict
 from typing import Any
 
 from .errors import SettingsError
-from .serve_core import HINTS, Server, ServeSettings
+from .models.descriptors import fit_descriptors
+from .serve_core import Server, ServeSettings
 from .serve_http import Connection
 from .serve_labels import Book, load
 
-__all__ = ["HINTS", "ServeSettings", "serve", "start_process"]
+__all__ = ["ServeSettings", "serve", "start_process"]
 
 _CHILD = "from molaudit.engine.serve import _child; _child()"
+_MOST_CONNECTIONS = 65_536  # the usual soft limit of 1,024 is fewer than runs have in flight
 _START_S = 60.0
 _STOP_S = 5.0
 
@@ -57,7 +59,7 @@ async def _serve(
     loop = asyncio.get_running_loop()
     server = Server(settings, book, loop.time)
     stopped = asyncio.Event()
-    _raise_file_limit()
+    fit_descriptors(_MOST_CONNECTIONS, spare=0)
     try:
         listener = await loop.create_server(
             lambda: Connection(server), settings.host, settings.port, backlog=4096
@@ -95,22 +97,6 @@ def _signals(stop: Callable[[], None]) -> Iterator[None]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-def _raise_file_limit() -> None:
-    """Allow as many connections as the system lets us: a soft limit of 1,024 is fewer than runs have in
-    flight.
-    """
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit.
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        # A refusal leaves the limit as it was, which is enough for small runs.
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 @contextlib.contextmanager

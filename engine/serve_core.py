@@ -23,12 +23,10 @@ from .models.records import question
 from .models.simulated import EFFORT_TOKENS, Draws, Simulated, effort_tokens
 from .models.simulated import names as model_names
 from .serve_errors import render_error, render_quota
-from .serve_faults import STATUSES, WHOLE, Bucket, draw, parse_faults, parse_latency, pick
+from .serve_faults import HINTS, STATUSES, WHOLE, RateLimit, draw, parse_faults, parse_latency, pick
 from .serve_http import Connection, Delivery
 from .serve_labels import Book
 from .tasks import TASKS
-
-HINTS = ("openai", "retry-after", "retry-after-ms", "none")
 
 _FATE, _LATENCY = 1, 2
 _HTML = b"<!doctype html><html><head><title>Sign in</title></head><body>Please sign in</body></html>"
@@ -105,7 +103,7 @@ class Server:
         self._book = book
         self._latency = parse_latency(settings.latency)
         self._faults = parse_faults(settings.faults)
-        self._bucket = Bucket(settings.rpm, settings.burst, clock) if settings.rpm is not None else None
+        self._bucket = RateLimit(settings.rpm, settings.burst, clock) if settings.rpm is not None else None
         self._answered: set[bytes] = set()
         self._counts = Stats()
         self._models: dict[tuple[str, str], Simulated] = {}
@@ -171,7 +169,7 @@ class Server:
         )
         return Delivery(429, body, headers)
 
-    def _state(self, bucket: Bucket) -> tuple[tuple[str, str], ...]:
+    def _state(self, bucket: RateLimit) -> tuple[tuple[str, str], ...]:
         return (
             ("x-ratelimit-limit-requests", f"{bucket.rpm:g}"),
             ("x-ratelimit-remaining-requests", str(bucket.remaining)),

@@ -13,6 +13,9 @@ from statistics import NormalDist
 
 from .errors import SettingsError
 
+HINTS = ("openai", "retry-after", "retry-after-ms", "none")
+"""What a refusal for the rate may say about the wait."""
+
 STATUSES = frozenset({400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529})
 
 FAULTS: Mapping[str, str] = {
@@ -143,7 +146,7 @@ def pick(faults: tuple[tuple[str, float], ...], uniform: float) -> str | None:
     return None
 
 
-class Bucket:
+class RateLimit:
     """A token bucket as providers run them: full at the start, ``rpm`` / 60 tokens a second, ``burst`` at most.
 
     ``clock`` gives seconds and never goes back.

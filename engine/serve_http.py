@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import socket
 import struct
 from dataclasses import dataclass
@@ -26,8 +25,7 @@ DRIP_GAP_S = 0.1
 # Long enough for the client's loop to see the bytes before the reset overtakes them.
 RESET_AFTER_S = 0.01
 
-# Windows declares the two numbers shorter than POSIX does.
-_LINGER_0 = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
+_LINGER_0 = struct.pack("ii", 1, 0)
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 

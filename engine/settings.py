@@ -1,8 +1,8 @@
 """audit.toml, validated: what to ask of whom, and within which limits.
 
 `load` reads a file; everything after it works on frozen records. Unknown keys are errors, since a setting that is
-ignored is a wrong result. Keys are never here: an endpoint names an environment variable, and `api_key` reads it
-when a run begins.
+ignored is a wrong result. Keys are never here: an endpoint names an environment variable, which is read when a run
+begins.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from pydantic import ValidationError
 
 from . import settings_errors
 from .errors import SettingsError
-from .models.records import Endpoint
 from .settings_arms import Arm, ArmSettings
 from .settings_schema import (
     SECTIONS,
     BenchmarkSettings,
     EndpointSettings,
     ModelSettings,
-    Price,
+    PriceSettings,
     Run,
     Settings,
 )
@@ -35,13 +34,13 @@ __all__ = [
     "BenchmarkSettings",
     "EndpointSettings",
     "ModelSettings",
-    "Price",
+    "PriceSettings",
     "Run",
     "Settings",
     "TaskSettings",
-    "api_key",
     "load",
     "parse",
+    "read",
     "read_toml",
 ]
 
@@ -55,6 +54,17 @@ def load(path: str | Path) -> Settings:
         With a line for each fault, which names the file, the key, what was found and what is allowed.
     """
     path = Path(path)
+    return parse(read(path), path)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The contents of an audit file, not validated.
+
+    Raises
+    ------
+    SettingsError
+        The file cannot be read, or is not TOML in UTF-8.
+    """
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -62,7 +72,7 @@ def load(path: str | Path) -> Settings:
         raise SettingsError(f"{path}: cannot be read ({error.strerror}){hint}") from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path}: is not UTF-8 (byte {error.start})") from error
-    return parse(read_toml(text, path), path)
+    return read_toml(text, path)
 
 
 def read_toml(text: str, path: Path) -> dict[str, Any]:
@@ -86,27 +96,3 @@ def parse(data: Mapping[str, Any], path: Path) -> Settings:
         for one in settings.benchmarks
     )
     return settings.model_copy(update={"benchmarks": benchmarks})
-
-
-def api_key(endpoint: Endpoint, environ: Mapping[str, str]) -> str | None:
-    """The endpoint's key, from the environment; None if it needs none. Call it when a run begins, and keep it out of
-    everything that is stored or shown.
-
-    Raises
-    ------
-    SettingsError
-        If the variable is not set or empty; the message names it.
-    """
-    if endpoint.api_key_env is None:
-        return None
-    key = environ.get(endpoint.api_key_env, "").strip()
-    if not key:
-        raise SettingsError(
-            f"endpoint {endpoint.name!r}: the environment variable {endpoint.api_key_env} is not set"
-        )
-    if not key.isascii() or not key.isprintable():
-        raise SettingsError(
-            f"endpoint {endpoint.name!r}: the environment variable {endpoint.api_key_env} holds characters that "
-            "no key has"
-        )
-    return key

@@ -56,7 +56,7 @@ class Run(Section):
         return values
 
 
-class Price(Section):
+class PriceSettings(Section):
     """US dollars for a million tokens; 0 for a model that costs nothing."""
 
     input: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
@@ -175,7 +175,7 @@ class ModelSettings(Section):
     temperature: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)] | None = None
     extra_body: Json = Field(default_factory=dict)
     efforts: dict[str, Json] = Field(default_factory=dict)
-    price: Price | None = None
+    price: PriceSettings | None = None
 
     @model_validator(mode="after")
     def _named(self) -> ModelSettings:

@@ -6,6 +6,7 @@ import re
 from urllib.parse import urlsplit
 
 from .models.dialects.registry import Dialect
+from .models.transport_proxies import is_loopback
 
 _DEFAULT_PORT = {"http": 80, "https": 443}
 _QUERY = re.compile(r"(?:api-version=[A-Za-z0-9._-]{1,40})?", re.ASCII)
@@ -16,12 +17,6 @@ _EXAMPLES = {
     "anthropic": "https://api.anthropic.com/v1",
     "gemini": "https://generativelanguage.googleapis.com/v1beta",
 }
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the URL's host is this machine."""
-    host = urlsplit(url).hostname or ""
-    return host in {"localhost", "::1"} or re.fullmatch(r"127(?:\.\d{1,3}){3}", host, re.ASCII) is not None
 
 
 def normal_base_url(text: str, dialect: Dialect) -> str:

@@ -51,8 +51,7 @@ def _our_folders() -> list[Path]:
     folders = [parent / "molaudit" for parent in parents]
     with contextlib.suppress(OSError):  # no usable temporary folder
         # The name is the user's, for where all users share the parent the first to come takes a name.
-        user = getattr(os, "getuid", lambda: "user")()
-        folders.append(Path(tempfile.gettempdir()) / f"molaudit-{user}")
+        folders.append(Path(tempfile.gettempdir()) / f"molaudit-{os.getuid()}")
     return folders
 
 
@@ -64,10 +63,8 @@ def _make(folder: Path) -> None:
 
 
 def _made_private(folder: Path) -> bool:
-    """Make a folder where there is none; whether no other user can put a file there, if the system has users."""
+    """Make a folder where there is none; whether no other user can put a file there."""
     _make(folder)
-    if not hasattr(os, "getuid"):
-        return True
     # A link of somebody else may lead to a folder of ours now and elsewhere later.
     owners = {folder.lstat().st_uid, folder.stat().st_uid}
     return owners == {os.getuid()} and not folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)

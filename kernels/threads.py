@@ -97,5 +97,4 @@ def _forget_pool() -> None:
     _State.pool = None
 
 
-if hasattr(os, "register_at_fork"):  # the threads stay behind in the parent
-    os.register_at_fork(after_in_child=_forget_pool)
+os.register_at_fork(after_in_child=_forget_pool)  # the threads stay behind in the parent

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,21 +96,13 @@ def answers_from_frame(frame: Any, *, decimal_comma: bool = False) -> Answers:
 
 
 def _joined(parts: list[tables.Table], decimal_comma: bool) -> Answers:
-    notes: list[str] = []
-    left_out: dict[str, int] = {}
-    frames = []
-    for part in parts:
-        notes.extend(part.notes)
-        for reason, count in part.left_out.items():
-            left_out[reason] = left_out.get(reason, 0) + count
-        frames.append(_checked(part, notes, left_out, decimal_comma))
-    frame = _numbered(pl.concat(frames))
-    frame = _without_repeats(frame, notes, left_out)
+    check = partial(_checked, decimal_comma=decimal_comma)
+    frame, notes, left_out = tables.joined(parts, check)
+    frame = _without_repeats(_numbered(frame), notes, left_out)
     if not frame.height:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in left_out.items())
         raise TableError(f"{', '.join(part.path for part in parts)}: no usable answer ({reasons}).")
-    files = tuple(part.path for part in parts if part.path != tables.FRAME)
-    return Answers(frame, files, notes, left_out)
+    return Answers(frame, tables.files_of(parts), notes, left_out)
 
 
 def _checked(

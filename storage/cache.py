@@ -1,4 +1,4 @@
-"""The response cache: every attempt that was ever paid for, and which of them answers a call.
+"""The response cache: every attempt that was ever paid for, to be read again by whoever decides what answers a call.
 
 The database is opened briefly; a run writes to its journal and folds it in now and then. So two runs share a cache,
 reports are made while a run is live, and a killed process loses nothing it received.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,12 +19,8 @@ from .attempts import SCHEMA, SMALL
 from .cache_database import Place, or_arrow, snapshot, with_database
 from .cache_reading import (
     asked_frame,
-    check_identity,
-    iter_bodies,
     iter_replies,
     light_rows,
-    pick,
-    picked_nothing,
     read_tail,
     total_rows,
 )
@@ -43,26 +38,6 @@ _WAIT_S = 600.0
 _READ_WAIT_S = 1.0
 _FALLBACK_TRIES = 3
 _FOLD_MEMORY = "128MB"  # what DuckDB may keep of the blocks that it writes; more buys no speed
-_NAMED = ("key", "session", "seq", "identity", "model", "body_size")
-
-
-class Mode(StrEnum):
-    """What a run does with the cache. Never a global: each `Cache` is told."""
-
-    OFF = "off"
-    READ = "read"
-    WRITE = "write"
-    REFRESH = "refresh"
-
-    @property
-    def serves(self) -> bool:
-        """Whether stored answers are given out."""
-        return self in {Mode.READ, Mode.WRITE}
-
-    @property
-    def stores(self) -> bool:
-        """Whether new attempts are added."""
-        return self in {Mode.WRITE, Mode.REFRESH}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +66,6 @@ class Cache:
     ----------
     path
         The database. It and its folders are made when first needed.
-    mode
-        `Mode`: ``off`` neither serves nor stores, ``read`` serves, ``write`` does both, ``refresh`` stores only.
     notify
         Gets one sentence for each wait, damage or rebuild; the log if not given.
     wait_s
@@ -107,12 +80,11 @@ class Cache:
     def __init__(
         self,
         path: Path,
-        mode: Mode = Mode.WRITE,
         *,
         notify: Callable[[str], None] = _log.warning,
         wait_s: float = _WAIT_S,
     ) -> None:
-        self.path, self.mode = path, Mode(mode)
+        self.path = path
         self.place = Place(path, notify, wait_s)
         self.place.refuse_foreign()
         kind = network_file_system(path.parent)
@@ -127,11 +99,8 @@ class Cache:
         Raises
         ------
         CacheError
-            If the mode does not store; such a run keeps its journal elsewhere (`journal.Journal`). If the path is
-            not a cache's.
+            If the path is not a cache's.
         """
-        if not self.mode.stores:
-            raise CacheError(f"cache mode {self.mode} stores nothing; modes that store: write, refresh")
         self.place.refuse_foreign()  # the journal's folder would make the file pass for ours ever after
         return Journal(self.place.journal, session or new_session())
 
@@ -157,47 +126,16 @@ class Cache:
         except OSError as error:
             raise CacheError(f"journal {self.place.journal} cannot be folded: {error}") from error
 
-    def lookup(self, keys: Keys, *, not_before: float = 0.0) -> pl.DataFrame:
-        """Find the attempt that answers each key: the latest usable one (see `attempts.USABLE`).
+    def replies(self, keys: Keys, *, skip: Sequence[int] = ()) -> Iterator[pl.DataFrame]:
+        """Yield every stored reply to the keys, with bodies, in frames of at most a few thousand rows.
 
-        An ``empty`` is given only if no other usable attempt is: an answer that was paid for stays one.
+        Which of them answers is for the reader to decide, by the bodies (see `attempts.body_bytes`). Order is that of
+        storage. Attempts without a body, or with one of the HTTP statuses in ``skip``, are left out.
 
         Parameters
         ----------
         keys
             Keys, or a frame with ``key`` and optionally ``identity`` and ``model``, which are then verified.
-        not_before
-            Ignore attempts that started earlier (epoch seconds): expiry is decided when reading.
-
-        Returns
-        -------
-        One row per answered key: `attempts.SMALL` and ``attempts``, the number made so far. Latency, cost and time
-        are those of the real call. Keys without a row are to be asked; an empty frame is an ordinary result.
-
-        Raises
-        ------
-        CacheError
-            If a stored answer came from another endpoint or model than the one asked.
-        """
-        asked = asked_frame(keys)
-        tail = self._tail(SMALL, asked)
-        return self._lookup(asked, tail, not_before, [*SMALL, "attempts"])
-
-    def answers(self, keys: Keys, *, not_before: float = 0.0) -> Iterator[pl.DataFrame]:
-        """Yield the rows that `lookup` chooses, with bodies, in frames of at most a few thousand rows.
-
-        Order is that of storage, not of ``keys``. See `attempts.body_bytes` for the reply as received.
-        """
-        asked = asked_frame(keys)
-        tail = self._tail([name for name in SCHEMA if name != "preimage"], asked)
-        picked = self._lookup(asked, tail, not_before, _NAMED)
-        yield from iter_bodies(self.query, picked, tail)
-
-    def replies(self, keys: Keys, *, skip: Sequence[int] = ()) -> Iterator[pl.DataFrame]:
-        """Yield every stored reply to the keys, with bodies, in frames of at most a few thousand rows.
-
-        For a reader that decides by the bodies which of them answers; `answers` goes by the stored outcomes. Order is
-        that of storage. Attempts without a body, or with one of the HTTP statuses in ``skip``, are left out.
 
         Raises
         ------
@@ -206,7 +144,7 @@ class Cache:
         """
         asked = asked_frame(keys)
         tail = self._tail([name for name in SCHEMA if name != "preimage"], asked)
-        if self.mode.serves and (self._is_started or len(tail)):
+        if self._is_started or len(tail):
             yield from iter_replies(self.query, asked, tail, skip)
 
     def attempts(self, keys: Keys | None = None, columns: Sequence[str] = SMALL) -> pl.DataFrame:
@@ -268,16 +206,6 @@ class Cache:
     def _is_started(self) -> bool:
         """Whether anything was ever folded."""
         return self.path.exists() or bool(list_parts(self.place.parts))
-
-    def _lookup(
-        self, asked: pl.DataFrame, tail: pl.DataFrame, not_before: float, columns: Sequence[str]
-    ) -> pl.DataFrame:
-        serving = asked if self.mode.serves else asked.clear()
-        if tail.is_empty() and not self._is_started:
-            return picked_nothing(columns)
-        picked = self.query(lambda connection: pick(connection, serving, tail, not_before, columns))
-        check_identity(asked, picked)
-        return picked
 
     def _tail(self, columns: Sequence[str], asked: pl.DataFrame | None) -> pl.DataFrame:
         return read_tail(self.place.journal, columns, asked)

@@ -9,6 +9,7 @@ which differs by platform. A file that is not ours gives no doubt: it is refused
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import sys
@@ -289,10 +290,6 @@ def _wait_for_other_programs(place: Place, wait_s: float, *, quiet: bool) -> Non
 def _locked_by_duckdb(path: Path) -> bool:
     try:
         with path.open("r+b") as stream:
-            try:
-                import fcntl
-            except ImportError:
-                return False
             fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False

@@ -1,4 +1,4 @@
-"""Questions to a cache: which calls have a usable answer, what it is, what everything cost.
+"""Questions to a cache: which replies it has to some calls, what became of them, what everything cost.
 
 An answer may still stand in a journal segment that no fold has taken. So each question first reads those segments
 (the tail) and then the database, in this order: a row that a fold moves meanwhile is seen twice, which a join
@@ -13,29 +13,15 @@ from pathlib import Path
 
 import polars as pl
 
-from .attempts import SCHEMA, SMALL, USABLE
+from .attempts import SCHEMA, SMALL
 from .cache_tables import LIGHT, STORED, Connection, registered
 from .errors import CacheError
 from .segments import is_live, read_segment, segments
 
 READ_ROWS = 8192
-ASK_ROWS = 32768  # a join of 132,000 keys at once takes 240 MB, in slices 120 MB and as long
 READ_BYTES = 16 * 2**20
-_LIGHT_SCHEMA = {name: SCHEMA[name] for name in SMALL}
 ASKED = {"key": pl.String(), "identity": pl.String(), "model": pl.String()}
 """What a question names: keys and, where given, the endpoint identity and model that the stored row must show."""
-
-_PICK = f"""
-WITH found AS (SELECT key, session, seq, outcome, started_at FROM seen SEMI JOIN asked USING (key)),
-     tried AS (SELECT key, count(*) AS attempts, count(*) FILTER (outcome = 'empty') AS empties
-               FROM found GROUP BY key),
-     chosen AS (
-SELECT key, session, seq, attempts FROM found JOIN tried USING (key)
-WHERE (outcome IN ({", ".join(f"'{outcome}'" for outcome in USABLE)}) OR (outcome = 'empty' AND empties >= 2))
-  AND coalesce(started_at, 0) >= $not_before
-QUALIFY row_number() OVER (PARTITION BY key ORDER BY outcome = 'empty', started_at DESC, session DESC, seq DESC) = 1)
-SELECT {{columns}} FROM seen JOIN chosen USING (key, session, seq)
-"""
 
 _TOTALS = """
 SELECT {session} AS session, count(*) AS attempts, count(DISTINCT key) AS calls,
@@ -101,27 +87,6 @@ def seen(connection: Connection, tail: pl.DataFrame) -> Iterator[None]:
             yield
         finally:
             connection.execute("DROP VIEW seen")
-
-
-def pick(
-    connection: Connection, asked: pl.DataFrame, tail: pl.DataFrame, not_before: float, columns: Sequence[str]
-) -> pl.DataFrame:
-    """Choose the attempt that answers each key: the latest usable one, an ``empty`` only if there is no other.
-
-    ``columns``: of `SMALL`, or ``attempts``.
-    """
-    query = _PICK.format(columns=", ".join(columns))
-    frames = []
-    with seen(connection, tail):
-        for part in asked.iter_slices(ASK_ROWS):
-            with registered(connection, "asked", part):
-                frames.append(pl.DataFrame(connection.sql(query, params={"not_before": not_before})))
-    return pl.concat([picked_nothing(columns), *frames])
-
-
-def picked_nothing(columns: Sequence[str]) -> pl.DataFrame:
-    """What `pick` returns when no attempt answers any key."""
-    return pl.DataFrame(schema={name: SCHEMA.get(name, pl.Int64()) for name in columns})
 
 
 def check_identity(asked: pl.DataFrame, picked: pl.DataFrame) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from . import tables
 from .errors import TableError
-from .json_lines import parse, parse_object
+from .json_lines import beginning, parse, parse_object
 from .log_rows import LogRows, named_molecule
 from .utf8 import utf8
 
@@ -37,12 +37,8 @@ _NOT_ANSWERED = {"max_tokens": "truncated", "model_length": "truncated", "conten
 
 def is_log(path: str | Path) -> bool:
     """Whether a .json file begins like an Inspect log (other harnesses put other JSON into the same folders)."""
-    try:
-        with Path(path).open("rb") as stream:
-            start = stream.read(4096)
-    except OSError:
-        return False
-    return start.lstrip().startswith(b"{") and b'"eval"' in start and b'"version"' in start
+    start = beginning(path)
+    return start.startswith(b"{") and b'"eval"' in start and b'"version"' in start
 
 
 def read(path: str | Path) -> tables.Table:

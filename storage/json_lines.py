@@ -1,6 +1,7 @@
 """JSON Lines and lists of JSON objects as text, numbers with the digits as written."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -9,6 +10,17 @@ from .columns import Columns, Parsed, choose
 from .errors import TableError
 from .text_columns import mended, text_series
 from .utf8 import utf8
+
+_BEGINNING = 4096
+
+
+def beginning(path: str | Path) -> bytes:
+    """The first bytes of a file, by which a log is known, without white space before them; none if unreadable."""
+    try:
+        with Path(path).open("rb") as stream:
+            return stream.read(_BEGINNING).lstrip()
+    except OSError:
+        return b""
 
 
 def read(data: bytes, wanted: Columns, source: str) -> Parsed:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,15 +97,7 @@ def labels_from_frame(frame: Any, *, decimal_comma: bool = False) -> Labels:
 
 
 def _joined(parts: list[tables.Table], decimal_comma: bool) -> Labels:
-    notes: list[str] = []
-    left_out: dict[str, int] = {}
-    frames = []
-    for part in parts:
-        notes.extend(part.notes)
-        for reason, count in part.left_out.items():
-            left_out[reason] = left_out.get(reason, 0) + count
-        frames.append(_checked(part, notes, left_out, decimal_comma))
-    frame = pl.concat(frames)
+    frame, notes, left_out = tables.joined(parts, partial(_checked, decimal_comma=decimal_comma))
     paths = ", ".join(part.path for part in parts)
     if not frame.height:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in left_out.items())
@@ -113,10 +106,8 @@ def _joined(parts: list[tables.Table], decimal_comma: bool) -> Labels:
     _one_value_each(frame, "unit")
     _one_value_each(frame, "kind")
     frame = _judged(frame, paths, notes, left_out)
-    files = tuple(part.path for part in parts if part.path != tables.FRAME)
-    return Labels(
-        frame.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()), files, notes, left_out
-    )
+    frame = frame.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+    return Labels(frame, tables.files_of(parts), notes, left_out)
 
 
 def _checked(

@@ -1,16 +1,16 @@
 """Advisory locks that say who holds them, and whether a process is alive.
 
-A lock is a small file that is never part of the data: JSON with PID, host and start time, held by flock (Windows: a
-locked byte behind the text), so the system frees it when its holder is killed. Where neither works, the recorded PID
-decides; that is best effort, since two starters can meet within the same millisecond.
+A lock is a small file that is never part of the data: JSON with PID, host and start time, held by flock, so
+the system frees it when its holder is killed. Where the file system cannot, the recorded PID decides; that is best
+effort, since two starters can meet within the same millisecond.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import socket
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,6 @@ from .errors import CacheError
 _NETWORK = frozenset(
     {"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "afs", "9p", "fuse.sshfs", "lustre"}
 )
-_FAR = 1 << 30  # the byte that Windows locks: locked bytes cannot be read, and the text must stay readable
 _POLL_S = 0.02
 
 
@@ -40,47 +39,26 @@ class Holder:
         return f"PID {self.pid} on {self.host} since {started}"
 
 
-if sys.platform == "win32":
-    import msvcrt
+def _take(fd: int, *, shared: bool = False) -> bool | None:
+    """Lock without waiting: True taken, False held by another, None if this file system cannot."""
+    try:
+        fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
 
-    def _take(fd: int, *, shared: bool = False) -> bool | None:
-        del shared  # Windows has one kind of byte lock
-        os.lseek(fd, _FAR, os.SEEK_SET)
-        try:
-            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
+
+def pid_alive(pid: int) -> bool:
+    """Say whether a process of this host runs (one that we may not signal runs too)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
         return True
-
-    def pid_alive(pid: int) -> bool:
-        """Say whether a process of this host runs. Windows frees file locks itself, so a recorded PID is believed."""
-        return pid > 0
-
-else:
-
-    def _take(fd: int, *, shared: bool = False) -> bool | None:
-        """Lock without waiting: True taken, False held by another, None if this system or file system cannot."""
-        try:
-            import fcntl
-        except ImportError:
-            return None
-        try:
-            fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return None
-        return True
-
-    def pid_alive(pid: int) -> bool:
-        """Say whether a process of this host runs (one that we may not signal runs too)."""
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
-        except (PermissionError, OverflowError):
-            return True
-        return True
+    return True
 
 
 def is_held(path: Path) -> bool:

@@ -147,8 +147,6 @@ def _digest() -> hashlib.blake2b:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":
-        return  # a folder cannot be flushed there
     fd = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import tables
+from .json_lines import beginning
 from .log_rows import LogRows, named_molecule
 
 _ERROR = "2"
@@ -19,12 +20,8 @@ _FILTERED = ("content_filter", "SAFETY")
 
 def is_log(path: str | Path) -> bool:
     """Whether a .json file begins like results of promptfoo."""
-    try:
-        with Path(path).open("rb") as stream:
-            start = stream.read(4096)
-    except OSError:
-        return False
-    return start.lstrip().startswith(b"{") and b'"evalId"' in start
+    start = beginning(path)
+    return start.startswith(b"{") and b'"evalId"' in start
 
 
 def results_in(document: Any) -> list[Any] | None:

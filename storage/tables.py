@@ -10,7 +10,7 @@ import gzip
 import hashlib
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,6 +98,26 @@ def read(path: str | Path, columns: Columns) -> Table:
     if kind == "jsonl":
         return _table(json_lines.read(data, columns, source), columns, source)
     return _table(delimited.read(data, "\t" if kind == "tsv" else ",", columns, source), columns, source)
+
+
+def joined(
+    tables: Sequence[Table], checked: Callable[[Table, list[str], dict[str, int]], pl.DataFrame]
+) -> tuple[pl.DataFrame, list[str], dict[str, int]]:
+    """Check each table and put them together, with what was noted of them and left out of them, by reason."""
+    notes: list[str] = []
+    left_out: dict[str, int] = {}
+    frames = []
+    for table in tables:
+        notes.extend(table.notes)
+        for reason, count in table.left_out.items():
+            left_out[reason] = left_out.get(reason, 0) + count
+        frames.append(checked(table, notes, left_out))
+    return pl.concat(frames), notes, left_out
+
+
+def files_of(tables: Sequence[Table]) -> tuple[str, ...]:
+    """The files that tables came from; frames have none."""
+    return tuple(table.path for table in tables if table.path != FRAME)
 
 
 def from_frame(frame: Any, columns: Columns) -> Table:

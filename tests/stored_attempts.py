@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from molaudit.storage.attempts import StoredAttempt, body_bytes
-from molaudit.storage.cache import Cache, Mode
+from molaudit.storage.cache import Cache
 
 IDENTITY = "http://127.0.0.1:1/v1"
 
@@ -29,9 +29,9 @@ def attempt(key: str = "k", **changes: Any) -> StoredAttempt:
     return StoredAttempt(**{**fields, **changes})
 
 
-def make(folder: Path, mode: Mode = Mode.WRITE) -> tuple[Cache, list[str]]:
+def make(folder: Path) -> tuple[Cache, list[str]]:
     messages: list[str] = []
-    return Cache(folder / "cache.duckdb", mode, notify=messages.append, wait_s=0.5), messages
+    return Cache(folder / "cache.duckdb", notify=messages.append, wait_s=0.5), messages
 
 
 def store(cache: Cache, *attempts: StoredAttempt, fold: bool = True) -> None:
@@ -42,12 +42,13 @@ def store(cache: Cache, *attempts: StoredAttempt, fold: bool = True) -> None:
         cache.fold()
 
 
-def hits(cache: Cache, *keys: str, **options: Any) -> dict[str, str]:
-    return dict(cache.lookup(list(keys), **options).select("key", "outcome").iter_rows())
+def hits(cache: Cache, *keys: str) -> dict[str, str]:
+    frames = cache.replies(list(keys))
+    return {key: outcome for frame in frames for key, outcome in frame.select("key", "outcome").iter_rows()}
 
 
 def bodies(cache: Cache, *keys: str) -> dict[str, bytes | None]:
-    frames = cache.answers(list(keys))
+    frames = cache.replies(list(keys))
     rows = [row for frame in frames for row in frame.iter_rows(named=True)]
     return {row["key"]: body_bytes(row["body"], row["body_base64"]) for row in rows}
 

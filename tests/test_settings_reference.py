@@ -12,13 +12,13 @@ from pydantic import BaseModel
 
 from molaudit.engine import settings
 from molaudit.engine.plan_estimate import DEFAULT_IN_FLIGHT
-from molaudit.engine.settings_schema import DEFAULT_ATTEMPT_S, DEFAULT_CONNECT_S, SECTIONS, Price
+from molaudit.engine.settings_schema import DEFAULT_ATTEMPT_S, DEFAULT_CONNECT_S, SECTIONS, PriceSettings
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/reference/audit.toml.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 SCHEMA: dict[str, type[BaseModel]] = {
     **{name: model for name, model in SECTIONS.items() if model is not None},
-    "price": Price,
+    "price": PriceSettings,
 }
 
 

@@ -41,7 +41,7 @@ def interruptible() -> Iterator[None]:
 
 def interrupt_input() -> None:
     """Let Ctrl-C end a wait for input: libraries that take SIGINT for themselves (polars) have such waits go on."""
-    if threading.current_thread() is threading.main_thread() and hasattr(signal, "siginterrupt"):
+    if threading.current_thread() is threading.main_thread():
         signal.siginterrupt(signal.SIGINT, True)
 
 

@@ -22,7 +22,7 @@ from ..environment import check_certificates
 from ..models.descriptors import fit_descriptors
 from ..models.dialects.registry import auth_headers, dialect
 from ..models.records import Call, Decoded, Endpoint, Response, Usage
-from ..models.transport import Transport
+from ..models.transport import Transport, api_key
 from ..models.transport_proxies import warnings
 from ..plan import Plan
 from ..plan_estimate import DEFAULT_IN_FLIGHT
@@ -33,7 +33,7 @@ from ..scheduling.progress import Progress
 from ..scheduling.run import run_calls
 from ..scheduling.stops import StopRequest, stop_on_signals
 from ..scheduling.summaries import RunSummary
-from ..settings import Settings, api_key
+from ..settings import Settings
 from ..settings_schema import LIMITS
 from .large_pages import use_large_pages
 from .pricing import prices
@@ -300,7 +300,7 @@ async def _beat(journal: Journal, notify: Callable[[str], None]) -> None:
 
 async def _fold_now_and_then(cache: Cache, journal: Journal, notify: Callable[[str], None]) -> None:
     """Take closed segments into the database in a thread, so that the loop never waits for a disk."""
-    beside = Cache(cache.path, cache.mode, notify=notify, wait_s=_FOLD_WAIT_S)
+    beside = Cache(cache.path, notify=notify, wait_s=_FOLD_WAIT_S)
     while True:
         await anyio.sleep(FOLD_EVERY_S)
         try:

@@ -8,15 +8,11 @@ import polars as pl
 
 from molaudit.storage.cache import Cache
 
-from ..models.records import Call, Outcome, Usage
+from ..models.records import NO_WORK, Call, Outcome, Usage
 from ..plan import Plan
 from ..scheduling.budgets import Budget
 
 _COUNTED = ("key", "outcome", "http_status", "sent", "cost_usd")
-_FREE = [
-    one.value
-    for one in (Outcome.THROTTLED, Outcome.REJECTED, Outcome.OVERLOADED, Outcome.QUOTA, Outcome.FAILED)
-]
 
 
 def prices(plan: Plan) -> Callable[[Call, Usage], float | None]:
@@ -40,7 +36,9 @@ def spent_before(plan: Plan, cache: Cache, keys: pl.DataFrame) -> float:
     """
     attempts = cache.attempts(keys, _COUNTED)
     blocked = (pl.col("http_status") >= 400) & (pl.col("outcome") == Outcome.FILTERED.value)
-    no_work = pl.col("http_status").is_not_null() & (pl.col("outcome").is_in(_FREE) | blocked)
+    no_work = pl.col("http_status").is_not_null() & (
+        pl.col("outcome").is_in([one.value for one in NO_WORK]) | blocked
+    )
     unsaid = attempts.filter(pl.col("cost_usd").is_null() & pl.col("sent") & ~no_work)
     spent = float(attempts["cost_usd"].sum())
     if unsaid.is_empty():

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from ..serve_faults import HINTS
 from .options import rate, whole_number
-
-HINTS = ("openai", "retry-after", "retry-after-ms", "none")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

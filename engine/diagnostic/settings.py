@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from .. import settings_errors
 from ..errors import SettingsError
+from ..settings import read
 from ..settings_types import Count, Text
 from .registry import tasks
 
@@ -145,15 +145,7 @@ def load(path: str | Path) -> TaskFile:
         With a line for each fault, which names the file, the key, what was found and what is allowed.
     """
     path = Path(path)
-    try:
-        data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise SettingsError(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path}: is not UTF-8 (byte {error.start})") from error
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path}: is not TOML: {error}") from error
-    return parse(data, path)
+    return parse(read(path), path)
 
 
 def parse(data: Mapping[str, Any], path: Path) -> TaskFile:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+
 
 def fit_descriptors(connections: int, spare: int = 64) -> tuple[int, str | None]:
     """How many connections this process may hold, after raising its soft limit as far as it is allowed to.
@@ -13,10 +15,6 @@ def fit_descriptors(connections: int, spare: int = 64) -> tuple[int, str | None]
     str or None
         A sentence for the user when it is fewer.
     """
-    try:
-        import resource
-    except ImportError:
-        return connections, None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + spare
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -61,6 +61,9 @@ PAID_FOR = frozenset(
 )
 """Outcomes of a well-formed model reply: a resumed run takes these from the cache."""
 
+NO_WORK = frozenset({Outcome.THROTTLED, Outcome.REJECTED, Outcome.OVERLOADED, Outcome.QUOTA, Outcome.FAILED})
+"""An HTTP reply of these kinds means that no tokens were worked on, so it costs nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:

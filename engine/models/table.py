@@ -40,7 +40,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ThinkingBudget:
     """Labels that are numbers of tokens, and the fragment they stand in."""
 
     least: int
@@ -69,7 +69,7 @@ class Entry:
     family: str | None = None
     reasons: bool | None = None
     levels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    budget: Budget | None = None
+    budget: ThinkingBudget | None = None
     minimum: str | None = None
     standard: str | None = None
     standard_from: str | None = None
@@ -257,7 +257,7 @@ def _controls(
     budget = family.get("budget")
     tokens = controls[budget["control"]].get(route) if budget else None
     if budget and tokens is not None:
-        facts["budget"] = Budget(budget["least"], budget["most"], tokens)
+        facts["budget"] = ThinkingBudget(budget["least"], budget["most"], tokens)
     facts["levels"] = levels
     for name in (MINIMUM, STANDARD):
         value = family[name]

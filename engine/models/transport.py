@@ -255,24 +255,32 @@ def _proxy(endpoint: Endpoint) -> str | None:
 
 
 def _key_headers(endpoint: Endpoint, authorise: Authorise) -> Mapping[str, str]:
-    key = _key(endpoint)
+    key = api_key(endpoint, os.environ)
     if endpoint.api_key_header is None or key is None:
         return authorise(endpoint.dialect, key)
     return {endpoint.api_key_header: f"Bearer {key}" if endpoint.api_key_header == "authorization" else key}
 
 
-def _key(endpoint: Endpoint) -> str | None:
+def api_key(endpoint: Endpoint, environ: Mapping[str, str]) -> str | None:
+    """The endpoint's key, from the environment; None if it needs none. Call it when a run begins, and keep it out of
+    everything that is stored or shown.
+
+    Raises
+    ------
+    SettingsError
+        If the variable is not set or empty, or holds what no header may hold; the message names it.
+    """
     if endpoint.api_key_env is None:
         return None
-    key = os.environ.get(endpoint.api_key_env, "").strip()
+    key = environ.get(endpoint.api_key_env, "").strip()
     if not key:
         raise SettingsError(
-            f"endpoint {endpoint.name!r}: the environment variable {endpoint.api_key_env} (api_key_env) is not set"
+            f"endpoint {endpoint.name!r}: the environment variable {endpoint.api_key_env} is not set"
         )
-    if not (key.isascii() and key.isprintable()):
+    if not key.isascii() or not key.isprintable():
         raise SettingsError(
-            f"endpoint {endpoint.name!r}: the value of {endpoint.api_key_env} (api_key_env) is no key: "
-            "it holds characters that no header may hold"
+            f"endpoint {endpoint.name!r}: the environment variable {endpoint.api_key_env} holds characters that "
+            "no key has"
         )
     return key
 

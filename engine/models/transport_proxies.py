@@ -19,15 +19,16 @@ def proxy_for(url: str) -> str | None:
     host = parts.hostname or ""
     where = f"[{host}]" if ":" in host else host
     named = where if parts.port is None else f"{where}:{parts.port}"
-    if is_loopback(host) or proxy_bypass(named):
+    if is_loopback(url) or proxy_bypass(named):
         return None
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     return None if not proxy else proxy if "://" in proxy else f"http://{proxy}"
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
+def is_loopback(url: str) -> bool:
+    """Whether the host of a URL is this machine."""
+    host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -61,7 +62,7 @@ def warnings(
     proxied: list[str] = []
     for one in endpoints:
         parts = urlsplit(one.base_url)
-        plain = parts.scheme == "http" and not is_loopback(parts.hostname or "")
+        plain = parts.scheme == "http" and not is_loopback(one.base_url)
         if plain and one.api_key_env is not None and one.name not in quiet:
             found.append(
                 f"endpoint {one.name!r}: the key of {one.api_key_env} goes over plain http to {parts.hostname}, "

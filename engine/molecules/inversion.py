@@ -49,9 +49,3 @@ def mirror_image(smiles: str) -> tuple[str, list[int]] | None:
         mirror = Chem.MolFromSmiles(Chem.MolToSmiles(inverted_at(molecule, places)))
         text = str(Chem.MolToSmiles(mirror))
         return None if text == Chem.MolToSmiles(molecule) else (text, places)
-
-
-def flat_smiles(smiles: str) -> str:
-    """Canonical SMILES without stereo."""
-    with rdBase.BlockLogs():
-        return str(Chem.MolToSmiles(parsed(smiles), isomericSmiles=False))

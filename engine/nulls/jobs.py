@@ -26,8 +26,6 @@ Floats = npt.NDArray[np.float64]
 BINS = 10
 """Quantile bins of the accuracy-matched null."""
 
-MIN_LABELS = 20
-
 DIFFERENCE = "hit3 difference"
 
 _DECIMALS = 12
@@ -91,13 +89,13 @@ def load_jobs(source: Path) -> list[Job]:
     jobs = []
     for name in values["benchmark"].unique(maintain_order=True).to_list():
         usable = usable_labels(values, name)
-        if usable.size < MIN_LABELS:
+        if usable.size < floors.MIN_LABELS:
             continue
         about = dict.fromkeys(CELL, None) | {"benchmark": name}
         jobs += [Job(JobFacts(about, statistic), {"label": usable}) for statistic in ("mode12", "mode23")]
     if not jobs:
         raise InputError(
-            f"{source}: no benchmark has {MIN_LABELS} labels with three figures; there is no floor"
+            f"{source}: no benchmark has {floors.MIN_LABELS} labels with three figures; there is no floor"
         )
     return jobs
 

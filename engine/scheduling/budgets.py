@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import Enum, auto
-from math import inf
 
 from ..models.records import Call, Usage
 
@@ -15,11 +13,10 @@ class Purse(Enum):
 
     FITS = auto()
     WAIT = auto()
-    POOL_SPENT = auto()
-    RUN_SPENT = auto()
+    SPENT = auto()
 
 
-Price = Callable[[Call, Usage], float | None]
+CostOf = Callable[[Call, Usage], float | None]
 
 
 class Budget:
@@ -29,52 +26,40 @@ class Budget:
     ----------
     price
         US dollars of a usage, or None where no price is known: such calls are neither counted nor held back.
-    limit_usd, pool_limits_usd
-        For the run and, by pool, for an account; None is no limit.
+    limit_usd
+        For the run; None is no limit.
     spent_usd
         Spent by earlier sessions of this run.
     """
 
-    def __init__(
-        self,
-        price: Price,
-        limit_usd: float | None = None,
-        pool_limits_usd: Mapping[str, float] | None = None,
-        spent_usd: float = 0.0,
-    ) -> None:
+    def __init__(self, price: CostOf, limit_usd: float | None = None, spent_usd: float = 0.0) -> None:
         self._price = price
         self._limit = limit_usd
-        self._pool_limits = dict(pool_limits_usd or {})
         self.spent_usd = spent_usd
         self.reserved_usd = 0.0
-        self._out: Counter[str] = Counter()
-        self._spent_by_pool: dict[str, float] = defaultdict(float)
-        self._reserved_by_pool: dict[str, float] = defaultdict(float)
+        self._out = 0
 
     def worst_case(self, call: Call) -> float:
         """What the call may cost: all of its planned input and output."""
         usage = Usage(input_tokens=call.input_tokens, output_tokens=call.output_tokens)
         return self._price(call, usage) or 0.0
 
-    def check(self, pool: str, amount: float) -> Purse:
-        """Whether ``amount`` more can be reserved, and whose limit forbids it."""
-        if self._limit is not None and self.spent_usd + amount > self._limit:
-            return Purse.RUN_SPENT
-        limit = self._pool_limits.get(pool, inf)
-        if self._spent_by_pool[pool] + amount > limit:
-            return Purse.POOL_SPENT
-        run_waits = self._limit is not None and self.spent_usd + self.reserved_usd + amount > self._limit
-        if run_waits or self._spent_by_pool[pool] + self._reserved_by_pool[pool] + amount > limit:
+    def check(self, amount: float) -> Purse:
+        """Whether ``amount`` more can be reserved."""
+        if self._limit is None:
+            return Purse.FITS
+        if self.spent_usd + amount > self._limit:
+            return Purse.SPENT
+        if self.spent_usd + self.reserved_usd + amount > self._limit:
             return Purse.WAIT
         return Purse.FITS
 
-    def reserve(self, pool: str, amount: float) -> None:
+    def reserve(self, amount: float) -> None:
         """Hold ``amount`` for a call that goes out."""
         self.reserved_usd += amount
-        self._reserved_by_pool[pool] += amount
-        self._out[pool] += 1
+        self._out += 1
 
-    def settle(self, pool: str, reserved: float, call: Call, usage: Usage, *, billed: bool) -> float | None:
+    def settle(self, reserved: float, call: Call, usage: Usage, *, billed: bool) -> float | None:
         """Replace a reservation by the cost.
 
         A call that may have been ``billed``, by how much nobody says, counts in full against the limit.
@@ -84,20 +69,17 @@ class Budget:
         float or None
             The known cost; None when the provider counted nothing or has no known price.
         """
-        self._release(pool, reserved)
+        self._release(reserved)
         known = (
             usage.input_tokens is not None or usage.output_tokens is not None or usage.cost_usd is not None
         )
         cost = usage.cost_usd if usage.cost_usd is not None else self._price(call, usage) if known else None
         spent = reserved if cost is None and billed else cost or 0.0
         self.spent_usd += spent
-        self._spent_by_pool[pool] += spent
         return cost
 
-    def _release(self, pool: str, amount: float) -> None:
-        """Give a reservation back. When none is left the sums are exactly 0: a residue would let a call wait for a
+    def _release(self, amount: float) -> None:
+        """Give a reservation back. When none is left the sum is exactly 0: a residue would let a call wait for a
         reply that nobody owes."""
-        self._out[pool] -= 1
-        left = max(0.0, self._reserved_by_pool[pool] - amount)
-        self._reserved_by_pool[pool] = left if self._out[pool] > 0 else 0.0
-        self.reserved_usd = max(0.0, self.reserved_usd - amount) if self._out.total() > 0 else 0.0
+        self._out -= 1
+        self.reserved_usd = max(0.0, self.reserved_usd - amount) if self._out > 0 else 0.0

@@ -11,6 +11,7 @@ from ..models.records import Call
 from .breakers import Breaker
 from .lanes import Job, Lane, Source
 from .progress import LaneProgress
+from .states import move
 from .workers import Pool
 
 _LOOK_AHEAD = 10_000
@@ -107,14 +108,13 @@ class Intake:
             return
         pool = self._pool(call.endpoint)
         lane = self._lane(call, pool)
+        job = Job(call, lane, source)
         if pool.parked is not None or self._breaker.holds(call):
-            lane.progress.skipped += 1
+            move(job, "skipped")
             return
         source.feed(lane)
-        job = Job(call, lane, source)
         self.active[call.key] = job
         lane.push(job)
-        lane.progress.queued += 1
         source.buffered += 1
         if pool.starved:
             pool.starved = False

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..models.records import Call
-from .limits import PoolLimits, Ticket
+from .limits import Ticket
 from .progress import LaneProgress
+from .states import State, move
 
 _REMEMBERED = 64
 """Replies whose tokens and latencies a lane remembers for its 95th percentiles."""
@@ -36,6 +37,7 @@ class Job:
     ticket: Ticket | None = None
     cost_reserved: float = 0.0
     named: bool = False
+    state: State = "read"
 
 
 class Percentile95:
@@ -74,7 +76,6 @@ class Lane:
     queue: deque[Job] = field(default_factory=deque)
     flying: dict[str, Job] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
-    retrying: int = 0
     proven: bool = False
     probe: Job | None = None
     tokens: Percentile95 = field(default_factory=Percentile95)
@@ -95,13 +96,13 @@ class Lane:
         head = self.queue[0]
         if not self.proven and self.probe is not None and self.probe is not head:
             return False
-        return self.retrying < most_retrying or head.attempts > 0
+        return self.progress.retrying < most_retrying or head.attempts > 0
 
-    def reserve(self, call: Call, limits: PoolLimits) -> float:
-        """Tokens to take from the bucket: the cap where the provider debits it, else the 95th percentile learned."""
+    def reserve(self, call: Call) -> float:
+        """Tokens to take from the bucket: all that are planned, until the 95th percentile of replies is learned."""
         planned = float(call.input_tokens + call.output_tokens)
         learned = self.tokens.value
-        return planned if limits.reserve == "cap" or learned is None else min(planned, learned)
+        return planned if learned is None else min(planned, learned)
 
     def push(self, job: Job, *, front: bool = False) -> None:
         """Queue a job, at the front when it has waited before."""
@@ -112,6 +113,7 @@ class Lane:
             self.queue.appendleft(job)
         else:
             self.queue.append(job)
+        move(job, "queued")
 
     def pop(self) -> Job:
         """Take the head."""

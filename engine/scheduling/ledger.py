@@ -18,6 +18,7 @@ from .intake import Intake
 from .lanes import Job
 from .progress import Progress
 from .retries import ACTIONS, Action, RetryPolicy
+from .states import move
 from .verdicts import DESCRIPTORS, INTERNAL, INTERRUPTED, Verdict, decide
 from .workers import Pool
 
@@ -78,7 +79,7 @@ class Ledger:
             if action is Action.PARK_POOL:
                 self._park(pool, decoded.message or decoded.reason or "quota exhausted")
         elif pool.parked is not None:
-            job.lane.progress.skipped += job.copies
+            move(job, "skipped")
             intake.leave(job)
         elif action is Action.RETRY:
             wait = self._policy.backoff(job.failures + job.unreached, verdict.wait_s, self._random)
@@ -101,8 +102,7 @@ class Ledger:
             self._say_away(pool, job, decoded.message or decoded.reason, policy.first_contact_s)
             if elapsed >= policy.first_contact_s:
                 return Action.FINISH
-        costs = decoded.outcome is not Outcome.THROTTLED or policy.throttles_cost
-        job.failures += costs and ACTIONS[decoded.outcome] is not Action.FINISH
+        job.failures += ACTIONS[decoded.outcome] not in (Action.FINISH, Action.WAIT_AT_GATE)
         job.empties += decoded.outcome is Outcome.EMPTY
         return decide(verdict, policy, failures=job.failures, empties=job.empties, elapsed_s=elapsed)
 
@@ -156,10 +156,9 @@ class Ledger:
     def _settle(self, pool: Pool, job: Job, verdict: Verdict, now: float) -> None:
         lane, decoded = job.lane, verdict.decoded
         lane.flying.pop(job.call.key, None)
-        lane.progress.running -= 1
         used = verdict.tokens_used
         if job.ticket is not None:
-            pool.limiter.finish(job.ticket, verdict.reply, now, used=used, hint_s=verdict.wait_s)
+            pool.limiter.finish(job.ticket, verdict.feedback, now, used=used, hint_s=verdict.wait_s)
             job.ticket = None
         if verdict.response is not None:
             pool.replied.add(job.call.endpoint)
@@ -174,9 +173,7 @@ class Ledger:
                 lane.tokens.add(used)
         cost = decoded.usage.cost_usd
         if self._budget is not None:
-            cost = self._budget.settle(
-                pool.name, job.cost_reserved, job.call, decoded.usage, billed=verdict.billed
-            )
+            cost = self._budget.settle(job.cost_reserved, job.call, decoded.usage, billed=verdict.billed)
             job.cost_reserved = 0.0
         lane.progress.spend(decoded.usage, cost)
 
@@ -186,17 +183,17 @@ class Ledger:
         decoded, lane = verdict.decoded, job.lane
         intake.leave(job)
         if not counted:
-            lane.progress.failed += job.copies
+            move(job, "failed")
             return
         self.outcomes[decoded.outcome] += job.copies
         lane.progress.outcomes[decoded.outcome] += job.copies
         pool.pace.count(now)
         if decoded.outcome in PAID_FOR:
-            lane.progress.done += job.copies
+            move(job, "done")
             lane.proven = True
             self._breaker.succeed(job.call)
             return
-        lane.progress.failed += job.copies
+        move(job, "failed")
         status = None if verdict.response is None else verdict.response.status
         words = decoded.message or decoded.reason or decoded.outcome.value
         self.causes.add(decoded.outcome.value, status, words, job.copies)

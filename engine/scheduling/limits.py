@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 from math import inf
-from typing import Literal
 
 from .buckets import Bucket
 from .crowds import Crowd
 from .gates import Episode, Gate
 from .headers import ServerState
-from .pacing import Pacer
+from .pacing import SAFETY, Pacer
 from .rates import Rejection
 from .retries import RetryPolicy
 from .windows import Ramp, Window
@@ -48,22 +47,15 @@ class PoolLimits:
         Requests that may go at once after a pause, if the provider states it. By default two seconds' worth, at most
         20; the first minute ends with a rest for it, so that no minute without a pause holds more than
         ``requests_per_minute``, whatever the server's window.
-    safety
-        Share of the stated rates that is used.
-    reserve
-        What a call takes from the token bucket before its reply: its expected tokens, or (for providers that
-        debit the output cap up front) its cap.
     """
 
     in_flight: int = 64
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     burst: float | None = None
-    safety: float = 0.98
-    reserve: Literal["estimate", "cap"] = "estimate"
 
 
-class Reply(Enum):
+class Feedback(Enum):
     """What a reply says about the limits, whatever it says about the question."""
 
     ACCEPTED = auto()
@@ -95,14 +87,12 @@ class Limiter:
         self._policy = policy
         self._overloads = self._overload_episode = 0
         self._recent = [(now, 0), (now, 0)]
-        self.pacer = Pacer(limits.requests_per_minute, limits.burst, limits.safety, now)
+        self.pacer = Pacer(limits.requests_per_minute, limits.burst, now)
         self.tokens: Bucket | None = None
         tpm = limits.tokens_per_minute
         if tpm is not None:
-            # Providers keep a bucket of a minute's tokens. Ours starts with 5 s worth, so no first minute is double;
-            # but where caps are debited and refunded, only a full one lets two calls out.
-            start = tpm if limits.reserve == "cap" else tpm / 12
-            self.tokens = Bucket(limits.safety * tpm / 60, tpm, start, now)
+            # Providers keep a bucket of a minute's tokens. Ours starts with 5 s worth, so no first minute is double.
+            self.tokens = Bucket(SAFETY * tpm / 60, tpm, tpm / 12, now)
 
     @property
     def rate(self) -> float | None:
@@ -141,7 +131,7 @@ class Limiter:
         return ticket
 
     def finish(
-        self, ticket: Ticket, reply: Reply, now: float, *, used: float | None, hint_s: float | None
+        self, ticket: Ticket, feedback: Feedback, now: float, *, used: float | None, hint_s: float | None
     ) -> None:
         """Give back what a call took and learn from its end.
 
@@ -150,11 +140,11 @@ class Limiter:
         """
         if self.tokens is not None and used is not None:
             self.tokens.settle(ticket.tokens, used)
-        if reply is Reply.ACCEPTED:
+        if feedback is Feedback.ACCEPTED:
             self._accept(ticket, now)
-        elif reply is Reply.THROTTLED:
+        elif feedback is Feedback.THROTTLED:
             self._throttle(ticket, hint_s, now)
-        elif reply is Reply.OVERLOADED:
+        elif feedback is Feedback.OVERLOADED:
             self._overload(ticket, hint_s, now)
         self.in_flight -= 1
 

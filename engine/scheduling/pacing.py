@@ -7,6 +7,9 @@ from math import inf
 from .buckets import LONGEST_REFILL_S, Bucket
 from .rates import RateLearner, Rejection
 
+SAFETY = 0.98
+"""Share of the stated rates that is used."""
+
 _USUAL_BURST = 20.0
 
 _MINUTE_S = 61.0
@@ -29,22 +32,21 @@ class Pacer:
 
     Parameters
     ----------
-    stated_rpm, burst, safety
+    stated_rpm, burst
         As in `PoolLimits`.
     """
 
     __slots__ = (
-        "_episodes", "_first_minute", "_held", "_launched_at", "_probe", "_safety", "_stated_burst",
-        "_stated_by_server", "_stated_rpm", "_unpaced", "bucket", "learner",
+        "_episodes", "_first_minute", "_held", "_launched_at", "_probe", "_stated_burst", "_stated_by_server",
+        "_stated_rpm", "_unpaced", "bucket", "learner",
     )  # fmt: skip
 
-    def __init__(self, stated_rpm: float | None, burst: float | None, safety: float, now: float) -> None:
-        self.learner = RateLearner(None if stated_rpm is None else safety * stated_rpm / 60, now)
+    def __init__(self, stated_rpm: float | None, burst: float | None, now: float) -> None:
+        self.learner = RateLearner(None if stated_rpm is None else SAFETY * stated_rpm / 60, now)
         self.bucket: Bucket | None = None
         self._stated_rpm = stated_rpm
         self._stated_burst = burst
         self._stated_by_server: float | None = None
-        self._safety = safety
         self._held = self._unpaced = False
         self._episodes = 0
         self._probe: tuple[Rejection, float] | None = None
@@ -70,14 +72,14 @@ class Pacer:
         return wait
 
     def _rest(self, now: float) -> float:
-        """Seconds until a used up first minute is over; it earns no more than what safety leaves free of the next."""
+        """Seconds until a used up first minute is over; it earns no more than `SAFETY` leaves free of the next."""
         end, left = self._first_minute
         if left >= 1 or self.bucket is None or self._stated_rpm is None:
             return 0.0
         if now < end:
             return min(end - now, LONGEST_REFILL_S / 2)
         self._first_minute = end, inf
-        self.bucket.lower_to(max(1.0, (1 - self._safety) * self._stated_rpm))
+        self.bucket.lower_to(max(1.0, (1 - SAFETY) * self._stated_rpm))
         return self.bucket.wait(1.0, now)
 
     def launch(self, now: float) -> None:
@@ -129,7 +131,7 @@ class Pacer:
         """Take over what the server says: a limit where the user stated none, and how much is left."""
         if stated_rpm is not None and self._stated_rpm is None and stated_rpm != self._stated_by_server:
             self._stated_by_server = stated_rpm
-            self.learner.limit(self._safety * stated_rpm / 60)
+            self.learner.limit(SAFETY * stated_rpm / 60)
             self._follow(self.learner.rate, now)
         if left is not None and self.bucket is not None:
             self.bucket.lower_to(left)
@@ -159,5 +161,5 @@ class Pacer:
         """Requests at once: as stated, else two seconds' worth, at most 20, and no more than was seen to pass."""
         if self.learner.ceiling is not None and self._stated_burst is not None:
             return max(1.0, self._stated_burst)
-        usual = min(max(1.0, 2 * rate / self._safety), _USUAL_BURST)
+        usual = min(max(1.0, 2 * rate / SAFETY), _USUAL_BURST)
         return usual if self.learner.ceiling is not None else min(usual, self.learner.burst)

@@ -68,8 +68,6 @@ class RetryPolicy:
     longest_hint_s
         A rate limit that asks for a longer wait is an exhausted quota, not a pause. With a failure such a hint is not
         believed: it speaks of one call.
-    throttles_cost
-        Count rejections by a rate limit as attempts too.
     repeated_errors
         The same final error on so many first calls of a cell, effort or model stops it.
     outage_s
@@ -85,7 +83,6 @@ class RetryPolicy:
     cap_s: float = 60.0
     throttled_s: float = 7200.0
     longest_hint_s: float = 7200.0
-    throttles_cost: bool = False
     repeated_errors: int = 3
     outage_s: float = 120.0
 
@@ -108,8 +105,7 @@ class RetryPolicy:
         if self.max_attempts == 1:
             return Action.FINISH
         if action is Action.WAIT_AT_GATE:
-            spent = self.throttles_cost and failures >= self.max_attempts
-            return Action.FINISH if spent or elapsed_s > self.throttled_s else action
+            return Action.FINISH if elapsed_s > self.throttled_s else action
         if action is Action.REPEAT_ONCE:
             return Action.RETRY if empties < 2 and failures < self.max_attempts else Action.FINISH
         if failures >= self.max_attempts or elapsed_s >= self.max_elapsed_s:

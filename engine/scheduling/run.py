@@ -21,9 +21,10 @@ from .limits import PoolLimits
 from .overviews import name_stragglers, overview, summarise
 from .progress import Progress
 from .retries import RetryPolicy
+from .states import move
 from .stops import StopRequest
 from .summaries import RunSummary
-from .verdicts import INTERRUPTED, Decode, Verdict, blame, judge
+from .verdicts import INTERRUPTED, Decode, Verdict, blame, interpret
 from .workers import Pool, Send
 
 _LATE_GRACE_S = 1.0
@@ -182,7 +183,7 @@ class _Run:
                 result = await self._send(call)
         except Exception as error:  # noqa: BLE001 - a fault of ours costs this call, and no other
             return Verdict(blame(error), None, True, "".join(traceback.format_exception(error)))
-        return judge(call, result, self._decode, self._policy)
+        return interpret(call, result, self._decode, self._policy)
 
     def _conclude(self, pool: Pool, job: Job, verdict: Verdict, started_at: float) -> None:
         self._running -= 1
@@ -202,7 +203,7 @@ class _Run:
 
     def skip(self, job: Job) -> None:
         """Give up a queued call."""
-        job.lane.progress.skipped += job.copies
+        move(job, "skipped")
         self.intake.leave(job)
         self._check_end()
 

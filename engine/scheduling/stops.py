@@ -33,8 +33,7 @@ async def stop_on_signals(stop: StopRequest, announce: Callable[[int], None]) ->
     ``announce`` is told at once how many times it has been asked, so that a person sees that it was heard.
     A signal that is ignored stays so: nohup ignores SIGHUP so that a run outlives its terminal.
     """
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
-    known = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    known = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     signals = [one for one in known if signal.getsignal(one) is not signal.SIG_IGN]
     with anyio.open_signal_receiver(*signals) as received:
         async for _ in received:

@@ -6,8 +6,8 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ..models.records import PAID_FOR, Call, Decoded, Outcome, Response, TransportFailure
-from .limits import Reply
+from ..models.records import NO_WORK, PAID_FOR, Call, Decoded, Outcome, Response, TransportFailure
+from .limits import Feedback
 from .retries import ACTIONS, Action, RetryPolicy
 
 Decode = Callable[[Call, Response], Decoded]
@@ -16,11 +16,6 @@ INTERNAL = "internal_error"
 INTERRUPTED = "interrupted"
 DESCRIPTORS = "descriptors"
 """The transport's word for a machine out of file descriptors: like an overload, it asks for fewer calls at once."""
-
-_UNTOUCHED = frozenset(
-    {Outcome.THROTTLED, Outcome.REJECTED, Outcome.OVERLOADED, Outcome.QUOTA, Outcome.FAILED}
-)
-"""An HTTP reply of these kinds means that no tokens were worked on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +34,16 @@ class Verdict:
     size: int | None = None
 
     @property
-    def reply(self) -> Reply:
+    def feedback(self) -> Feedback:
         """What it says about the limits."""
         outcome = self.decoded.outcome
         if outcome in PAID_FOR:
-            return Reply.ACCEPTED
+            return Feedback.ACCEPTED
         if outcome is Outcome.THROTTLED:
-            return Reply.THROTTLED
+            return Feedback.THROTTLED
         if outcome is Outcome.OVERLOADED or self.decoded.reason == DESCRIPTORS:
-            return Reply.OVERLOADED
-        return Reply.LOST
+            return Feedback.OVERLOADED
+        return Feedback.LOST
 
     @property
     def tokens_used(self) -> float | None:
@@ -56,7 +51,7 @@ class Verdict:
         usage = self.decoded.usage
         if usage.input_tokens is not None or usage.output_tokens is not None:
             return float((usage.input_tokens or 0) + (usage.output_tokens or 0))
-        untouched = self._refused or (self.response is not None and self.decoded.outcome in _UNTOUCHED)
+        untouched = self._refused or (self.response is not None and self.decoded.outcome in NO_WORK)
         return 0.0 if untouched or not self.sent else None
 
     @property
@@ -74,7 +69,9 @@ class Verdict:
         return blocked and self.response is not None and self.response.status >= 400
 
 
-def judge(call: Call, result: Response | TransportFailure, decode: Decode, policy: RetryPolicy) -> Verdict:
+def interpret(
+    call: Call, result: Response | TransportFailure, decode: Decode, policy: RetryPolicy
+) -> Verdict:
     """Find the meaning of what ``send`` returned. A decoder that raises costs this call, and no other."""
     if isinstance(result, TransportFailure):
         lost = Decoded(

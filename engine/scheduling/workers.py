@@ -23,6 +23,7 @@ from .lanes import Job, Lane, Source
 from .limits import Limiter, PoolLimits
 from .progress import Pace
 from .retries import RetryPolicy
+from .states import move
 
 Send = Callable[[Call], Awaitable[Response | TransportFailure]]
 
@@ -95,7 +96,7 @@ class Pool:
                 self._pop(lane)
                 self._host.skip(job)
                 continue
-            tokens = lane.reserve(job.call, self.limits)
+            tokens = lane.reserve(job.call)
             wait = limiter.wait(tokens, now)
             if wait > 0:
                 self.wake(now + wait)
@@ -127,15 +128,13 @@ class Pool:
 
     def retry(self, job: Job, at: float) -> None:
         """Put a call back until ``at``; it holds no worker and no slot meanwhile."""
-        job.lane.retrying += 1
-        job.lane.progress.retrying += 1
+        move(job, "retrying")
         heappush(self._later, (at, next(self._order), job))
         self.wake(at)
 
     def requeue(self, job: Job) -> None:
         """Put a call back to the head of its line: it has waited before."""
         job.lane.push(job, front=True)
-        job.lane.progress.queued += 1
 
     def park(self, reason: str) -> None:
         """Give up the account: what waits is skipped, what is in flight may end."""
@@ -147,8 +146,6 @@ class Pool:
                 self._pop(lane)
                 self._host.skip(job)
         for _, _, job in self._later:
-            job.lane.retrying -= 1
-            job.lane.progress.retrying -= 1
             self._host.skip(job)
         self._later.clear()
 
@@ -203,7 +200,6 @@ class Pool:
         job = lane.queue[0]
         source = job.source
         lane.pop()
-        lane.progress.queued -= 1
         if source is not None and source.wanting:
             self._host.refill(source)
 
@@ -217,7 +213,7 @@ class Pool:
         if job.first_at is None:
             job.first_at = now
         lane.progress.attempts += 1
-        lane.progress.running += 1
+        move(job, "running")
         self._pop(lane)
 
     def _afford(self, job: Job) -> bool:
@@ -225,21 +221,17 @@ class Pool:
         if budget is None:
             return True
         cost = budget.worst_case(job.call)
-        purse = budget.check(self.name, cost)
+        purse = budget.check(cost)
         if purse is not Purse.FITS:
             self.short_of_money = purse is Purse.WAIT
-            if purse is Purse.RUN_SPENT:
+            if purse is Purse.SPENT:
                 self._host.halt("budget")
-            elif purse is Purse.POOL_SPENT:
-                self.park("budget spent")
             return False
-        budget.reserve(self.name, cost)
+        budget.reserve(cost)
         job.cost_reserved = cost
         return True
 
     def _recall(self, now: float) -> None:
         while self._later and self._later[0][0] <= now:
             _, _, job = heappop(self._later)
-            job.lane.retrying -= 1
-            job.lane.progress.retrying -= 1
             self.requeue(job)

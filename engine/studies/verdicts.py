@@ -23,16 +23,6 @@ HEAVY_HIT3 = 0.10
 INPUT = ("family", "trials12", "hits12", "trials23", "hits23", "n_usable", "m1", "n_hit3", "hits3")
 """Columns that `judge` needs, beside the floors; the protocol chooses what a rung's trials are."""
 
-PUBLISHED_EVIDENCE = {
-    "both": "R12 + R23",
-    "R12 only": "R12 only (broad, R23 at chance)",
-    "R23 only": "R23 only (concentrated)",
-    "none": "both rungs at chance",
-    "no power R23": "R12 at chance, R23 no power",
-    "no power": "rungs without power; first figure at chance",
-}
-"""Our words and the published tables' words for the same evidence."""
-
 
 def judge(counts: pl.DataFrame, *, alpha: float = ALPHA, correction: Correction = "rung") -> pl.DataFrame:
     """Give every cell its p, q, verdict, evidence, regime and bounds.

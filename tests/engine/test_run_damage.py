@@ -21,7 +21,7 @@ def url() -> Iterator[str]:
 def closed_segment(audit: Audit) -> Path:
     """Have a run's answers stand in the journal only, as a killed process leaves them."""
     assert audit.make() == 0
-    rows = list(Cache(audit.cache).answers(audit.attempts().select("key")))
+    rows = list(Cache(audit.cache).replies(audit.attempts().select("key")))
     assert sum(frame.height for frame in rows) == MOLECULES
     from molaudit.storage.attempts import FIELDS, StoredAttempt
     from molaudit.storage.journal import Journal

@@ -1,6 +1,5 @@
 """The simulated server over real sockets: each fault as a client meets it, and the counts it leaves behind."""
 
-import asyncio
 import contextlib
 import json
 import os
@@ -8,13 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import httpx
 import pytest
+from served_here import served_here
 
 from molaudit.engine import serve as serving
 from molaudit.engine.conditions.zero_shot import zero_shot
@@ -38,34 +38,7 @@ Running = Callable[..., contextlib.AbstractContextManager[str]]
 def running(book: Book) -> Running:
     """Run a server in a thread while a block runs; the block gets the base URL."""
 
-    @contextlib.contextmanager
-    def run(**settings: Any) -> Iterator[str]:
-        stops: list[Callable[[], None]] = []
-        urls: list[str] = []
-        started = threading.Event()
-
-        @contextlib.contextmanager
-        def until(stop: Callable[[], None]) -> Iterator[None]:
-            stops.append(stop)
-            yield
-
-        def ready(url: str) -> None:
-            urls.append(url)
-            started.set()
-
-        thread = threading.Thread(
-            target=lambda: asyncio.run(serving._serve(ServeSettings(**settings), book, ready, until))
-        )
-        thread.start()
-        assert started.wait(60)
-        try:
-            yield urls[0]
-        finally:
-            stops[0]()
-            thread.join(60)
-            assert not thread.is_alive()
-
-    return run
+    return partial(served_here, book)
 
 
 def client() -> httpx.Client:

@@ -10,7 +10,7 @@ from scipy import stats
 
 from molaudit.engine.errors import SettingsError
 from molaudit.engine.serve_core import ServeSettings
-from molaudit.engine.serve_faults import FAULTS, Bucket, Latency, draw, parse_faults, parse_latency, pick
+from molaudit.engine.serve_faults import FAULTS, Latency, RateLimit, draw, parse_faults, parse_latency, pick
 
 ALPHA = 1e-9  # The chance that a correct program fails one of the bounds below.
 GOLDEN_DRAW = 0.42321144819582723  # A change here changes the fate of every request of every seed.
@@ -109,7 +109,7 @@ def test_each_fault_comes_as_often_as_it_was_asked_for() -> None:
 
 def test_a_bucket_admits_its_burst_and_then_its_rate() -> None:
     clock = Clock()
-    bucket = Bucket(rpm=600, burst=20, clock=clock)
+    bucket = RateLimit(rpm=600, burst=20, clock=clock)
     assert [bucket.take() for _ in range(20)] == [0.0] * 20
     assert bucket.take() == pytest.approx(0.1)
     assert bucket.remaining == 0
@@ -131,7 +131,7 @@ def test_a_bucket_admits_its_burst_and_then_its_rate() -> None:
 @settings(deadline=None, max_examples=100)
 def test_no_window_admits_more_than_its_rate_and_one_burst(gaps: list[float], rpm: float, burst: int) -> None:
     clock = Clock()
-    bucket = Bucket(rpm, burst, clock)
+    bucket = RateLimit(rpm, burst, clock)
     admitted = []
     for gap in gaps:
         clock.now += gap

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from molaudit.engine import settings
 from molaudit.engine.errors import SettingsError
 from molaudit.engine.models.dialects.registry import DIALECTS
+from molaudit.engine.models.transport import api_key
+from molaudit.engine.models.transport_proxies import is_loopback
 from molaudit.engine.settings_schema import EndpointSettings
-from molaudit.engine.settings_urls import is_loopback, normal_base_url
+from molaudit.engine.settings_urls import normal_base_url
 
 CONTRACT = """
 [run]
@@ -180,12 +182,12 @@ def test_a_key_in_the_file_is_refused_and_not_repeated(change: Callable[[Data], 
 
 def test_the_key_comes_from_the_environment_when_the_run_begins() -> None:
     endpoint = settings.parse(tomllib.loads(CONTRACT), Path("a")).endpoint("local").record()
-    assert settings.api_key(endpoint, {"LOCAL_KEY": f" {SECRET}\n"}) == SECRET
+    assert api_key(endpoint, {"LOCAL_KEY": f" {SECRET}\n"}) == SECRET
     for environ in ({}, {"LOCAL_KEY": ""}):
         with pytest.raises(SettingsError, match="LOCAL_KEY is not set"):
-            settings.api_key(endpoint, environ)
+            api_key(endpoint, environ)
     with pytest.raises(SettingsError, match="LOCAL_KEY") as caught:
-        settings.api_key(endpoint, {"LOCAL_KEY": "SECRET123\x00é"})
+        api_key(endpoint, {"LOCAL_KEY": "SECRET123\x00é"})
     assert "SECRET123" not in str(caught.value)
     assert SECRET not in repr(endpoint)
 
@@ -193,7 +195,7 @@ def test_the_key_comes_from_the_environment_when_the_run_begins() -> None:
 def test_no_key_is_needed_where_none_is_named() -> None:
     data = changed(lambda d: first(d, "endpoint").pop("api_key_env"))
     endpoint = settings.parse(data, Path("a")).endpoint("local").record()
-    assert settings.api_key(endpoint, {}) is None
+    assert api_key(endpoint, {}) is None
 
 
 def test_relative_files_are_beside_the_audit_file(tmp_path: Path) -> None:
@@ -281,7 +283,16 @@ def test_normalising_a_base_url_is_idempotent_or_refused(text: str, name: str) -
 
 def test_loopback_is_known_from_the_host_alone() -> None:
     assert all(
-        map(is_loopback, ("http://127.0.0.1:1/v1", "http://localhost", "http://[::1]:9", "http://127.9.9.9"))
+        map(
+            is_loopback,
+            (
+                "http://127.0.0.1:1/v1",
+                "http://localhost",
+                "http://[::1]:9",
+                "http://127.9.9.9",
+                "http://api.localhost:8",
+            ),
+        )
     )
     assert not any(
         map(is_loopback, ("http://127.0.0.1.evil.com", "https://localhost.com", "http://h/localhost"))

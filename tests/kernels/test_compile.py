@@ -69,8 +69,6 @@ def test_code_that_a_crash_has_cut_is_made_again(suffix: str, tmp_path: Path) ->
     assert run(tmp_path) == "42 1"
 
 
-needs_users = pytest.mark.skipif(not hasattr(os, "getuid"), reason="the system has no owners of files")
-
 Find = Callable[[], Path | None]
 
 
@@ -95,7 +93,6 @@ def mode(folder: Path) -> int:
     return stat.S_IMODE(folder.stat().st_mode)
 
 
-@needs_users
 def test_folders_that_are_made_are_ours_alone_whatever_the_umask(find: Find, tmp_path: Path) -> None:
     before = os.umask(0)
     try:
@@ -107,7 +104,6 @@ def test_folders_that_are_made_are_ours_alone_whatever_the_umask(find: Find, tmp
     assert [mode(folder) for folder in (found, found.parent, tmp_path / "cache")] == [0o700] * 3
 
 
-@needs_users
 @pytest.mark.parametrize("level", [0, 1])
 @pytest.mark.parametrize("bits", [0o775, 0o757])
 def test_a_folder_that_others_may_write_to_is_passed_over(
@@ -122,7 +118,6 @@ def test_a_folder_that_others_may_write_to_is_passed_over(
     assert find() == tmp_path / "home/.cache/molaudit" / found.name
 
 
-@needs_users
 def test_the_temporary_folder_of_another_user_is_not_used(
     find: Find, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,7 +134,6 @@ def test_the_temporary_folder_of_another_user_is_not_used(
     assert find() is None
 
 
-@needs_users
 def test_a_link_of_another_user_is_not_followed_even_to_a_folder_of_ours(
     find: Find, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

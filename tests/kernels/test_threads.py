@@ -65,7 +65,6 @@ def test_work_that_is_shared_out_may_share_out_its_own() -> None:
     assert len(done) == len(set(done)) == 12 * 12
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_process_starts_threads_of_its_own() -> None:
     with in_pieces():

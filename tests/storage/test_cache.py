@@ -1,4 +1,4 @@
-"""What the cache serves, and what it never serves."""
+"""What the cache gives back, and what it refuses."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from stored_attempts import IDENTITY, attempt, bodies, counted, hits, make, store
 
 from molaudit.storage import cache_admin
-from molaudit.storage.attempts import SMALL
-from molaudit.storage.cache import Cache, Mode
+from molaudit.storage.attempts import SCHEMA
+from molaudit.storage.cache import Cache
 from molaudit.storage.cache_explain import explain
 from molaudit.storage.errors import CacheError
 
@@ -22,17 +22,17 @@ from molaudit.storage.errors import CacheError
 def test_what_was_stored_is_served_folded_or_not(tmp_path: Path, fold: bool) -> None:
     cache, _ = make(tmp_path)
     store(cache, attempt("a", body=b"\xff\x00"), attempt("b", latency_s=0.3, cost_usd=0.25), fold=fold)
-    found = cache.lookup(["b", "a", "missing"])
+    found = pl.concat(cache.replies(["b", "a", "missing"]))
     assert set(found["key"]) == {"a", "b"}
-    assert found.columns == [*SMALL, "attempts"]
-    assert found.filter(key="b").select("latency_s", "cost_usd", "attempts").row(0) == (0.3, 0.25, 1)
+    assert found.columns == [name for name in SCHEMA if name != "preimage"]
+    assert found.filter(key="b").select("latency_s", "cost_usd").row(0) == (0.3, 0.25)
     assert bodies(cache, "a", "b", "missing") == {"a": b"\xff\x00", "b": b"b"}
 
 
 def test_an_empty_cache_and_an_empty_question_are_ordinary(tmp_path: Path) -> None:
     cache, _ = make(tmp_path)
     assert hits(cache, "a") == {}
-    assert list(cache.answers(["a"])) == []
+    assert list(cache.replies(["a"])) == []
     assert cache.totals()["attempts"].to_list() == [0]
     assert cache.totals(by_session=True).is_empty()
     assert counted(cache) == 0
@@ -42,96 +42,48 @@ def test_an_empty_cache_and_an_empty_question_are_ordinary(tmp_path: Path) -> No
     assert hits(cache) == {}
 
 
-@pytest.mark.parametrize("outcome", ["answered", "refused", "truncated", "filtered", "recitation"])
-def test_final_replies_are_served(tmp_path: Path, outcome: str) -> None:
-    cache, _ = make(tmp_path)
-    store(cache, attempt(outcome=outcome))
-    assert hits(cache, "k") == {"k": outcome}
-
-
-@pytest.mark.parametrize(
-    "outcome",
-    [
-        "malformed",
-        "failed",
-        "overloaded",
-        "unreachable",
-        "timed_out",
-        "throttled",
-        "quota",
-        "rejected",
-        "empty",
-    ],
-)
-def test_anything_else_is_kept_and_asked_again(tmp_path: Path, outcome: str) -> None:
-    cache, _ = make(tmp_path)
-    store(cache, attempt(outcome=outcome))
-    assert hits(cache, "k") == {}
-    assert cache.attempts()["outcome"].to_list() == [outcome]
-
-
-def test_a_second_empty_is_final_and_a_later_answer_wins(tmp_path: Path) -> None:
-    cache, _ = make(tmp_path)
-    store(cache, attempt(outcome="empty"))
-    store(cache, attempt(outcome="empty", started_at=2.0), fold=False)  # one at rest, one in the tail
-    assert hits(cache, "k") == {"k": "empty"}
-    store(cache, attempt(outcome="answered", started_at=3.0, body=b"0.41"))
-    assert hits(cache, "k") == {"k": "answered"}
-    assert bodies(cache, "k") == {"k": b"0.41"}
-    assert cache.lookup(["k"])["attempts"].to_list() == [3]
-
-
 @pytest.mark.parametrize("fold", [True, False])
-def test_an_answer_outlives_later_empties(tmp_path: Path, fold: bool) -> None:
+def test_every_reply_to_a_key_is_given_whatever_it_was_taken_for(tmp_path: Path, fold: bool) -> None:
     cache, _ = make(tmp_path)
-    store(cache, attempt(started_at=1.0, body=b"paid"), fold=fold)
-    store(cache, *(attempt(outcome="empty", started_at=time, body=b"") for time in (2.0, 3.0)), fold=fold)
-    assert hits(cache, "k") == {"k": "answered"}
-    assert bodies(cache, "k") == {"k": b"paid"}
-    assert hits(cache, "k", not_before=1.5) == {"k": "empty"}  # the answer has expired, the empties have not
-    assert hits(cache, "k", not_before=3.5) == {}
+    store(
+        cache, attempt(outcome="empty", body=b""), attempt(outcome="failed", started_at=2.0, http_status=500)
+    )
+    store(
+        cache, attempt(outcome="answered", started_at=3.0, body=b"0.41"), fold=fold
+    )  # at rest, or in the tail
+    found = pl.concat(cache.replies(["k"])).sort("started_at")
+    assert found["outcome"].to_list() == ["empty", "failed", "answered"]
+    assert found["body"].to_list() == ["", "k", "0.41"]
+    assert found["started_at"].to_list() == [1.0, 2.0, 3.0]
 
 
-def test_latest_usable_by_start_wins_whatever_the_order_of_storage(tmp_path: Path) -> None:
+def test_what_is_no_reply_and_a_status_to_skip_are_left_out(tmp_path: Path) -> None:
     cache, _ = make(tmp_path)
-    store(cache, attempt(started_at=9.0, body=b"late"))
-    store(cache, attempt(started_at=5.0, body=b"early"), attempt(started_at=12.0, outcome="failed"))
-    assert bodies(cache, "k") == {"k": b"late"}
-    assert hits(cache, "k", not_before=9.0) == {"k": "answered"}
-    assert hits(cache, "k", not_before=9.1) == {}
-
-
-@pytest.mark.parametrize(
-    ("mode", "serves", "stores"),
-    [("off", False, False), ("read", True, False), ("write", True, True), ("refresh", False, True)],
-)
-def test_modes(tmp_path: Path, mode: str, serves: bool, stores: bool) -> None:
-    store(make(tmp_path)[0], attempt())
-    cache, _ = make(tmp_path, Mode(mode))
-    assert bool(hits(cache, "k")) is serves
-    assert bool(bodies(cache, "k")) is serves
-    if stores:
-        cache.journal().close()
-    else:
-        with pytest.raises(CacheError, match="stores nothing"):
-            cache.journal()
+    store(
+        cache,
+        attempt("lost", outcome="timed_out", http_status=None, body=None),
+        attempt("busy", outcome="throttled", http_status=429),
+        attempt("good"),
+    )
+    asked = ["lost", "busy", "good"]
+    assert sorted(hits(cache, *asked)) == ["busy", "good"]
+    assert [key for frame in cache.replies(asked, skip=(429,)) for key in frame["key"]] == ["good"]
+    assert counted(cache) == 3
 
 
 def test_an_answer_of_another_model_or_endpoint_is_a_hard_error(tmp_path: Path) -> None:
     cache, _ = make(tmp_path)
     store(cache, attempt())
     good = pl.DataFrame({"key": ["k"], "identity": [IDENTITY], "model": ["m"]})
-    assert len(cache.lookup(good)) == 1
+    assert sum(len(frame) for frame in cache.replies(good)) == 1
     for name, value in (("model", "other"), ("identity", "http://other")):
         bad = good.with_columns(pl.lit(value).alias(name))
         with pytest.raises(CacheError, match=f"asked of {name} '{value}'"):
-            cache.lookup(bad)
-        with pytest.raises(CacheError, match="do not tell"):
-            list(cache.answers(bad))
+            list(cache.replies(bad))
     with pytest.raises(CacheError, match="two endpoints or models"):
-        cache.lookup(pl.concat([good, good.with_columns(model=pl.lit("other"))]))
+        list(cache.replies(pl.concat([good, good.with_columns(model=pl.lit("other"))])))
     with pytest.raises(CacheError, match="column 'key'"):
-        cache.lookup(pl.DataFrame({"model": ["m"]}))
+        list(cache.replies(pl.DataFrame({"model": ["m"]})))
 
 
 def test_totals_are_sums_of_rows_over_sessions_and_unknown_stays_unknown(tmp_path: Path) -> None:
@@ -159,7 +111,7 @@ def test_chunks_of_bodies_are_bounded_and_complete(tmp_path: Path, monkeypatch: 
     for start in (0, 20):
         store(cache, *(attempt(key, body=wanted[key]) for key in list(wanted)[start : start + 20]))
     assert bodies(cache, *wanted) == wanted
-    sizes = [frame["body_size"].sum() for frame in cache.answers(list(wanted))]
+    sizes = [frame["body_size"].sum() for frame in cache.replies(list(wanted))]
     assert max(sizes) == 6000  # the one that is larger than a chunk goes alone
     assert sorted(sizes)[-2] <= 5000
 
@@ -170,8 +122,7 @@ def entries(cache: Cache, beside: Path) -> dict[str, Callable[[], object]]:
     return {
         "fold": cache.fold,
         "journal": cache.journal,
-        "lookup": lambda: cache.lookup(["k"]),
-        "answers": lambda: list(cache.answers(["k"])),
+        "replies": lambda: list(cache.replies(["k"])),
         "attempts": cache.attempts,
         "totals": cache.totals,
         "account": lambda: cache.account(["k"]),

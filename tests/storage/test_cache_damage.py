@@ -306,7 +306,7 @@ def test_a_part_cut_short_while_another_process_holds_the_lock_is_named(
     part.path.write_bytes(part.path.read_bytes()[:-20])
     lock = FileLock(cache.place.lock)
     assert lock.try_acquire()
-    for question in (cache.totals, lambda: cache.lookup(["1"]), lambda: list(cache.answers(["1"]))):
+    for question in (cache.totals, lambda: list(cache.replies(["1"]))):
         with pytest.raises(CacheError, match=r"its parts cannot be read: .*arquet"):
             question()
     lock.release()

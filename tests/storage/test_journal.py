@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -335,14 +335,10 @@ def test_a_lock_that_may_not_be_read_counts_as_held(tmp_path: Path, monkeypatch:
 def test_without_system_locks_the_recorded_pid_decides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = builtins.__import__
+    def unsupported(*_: Any) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
 
-    def hidden(name: str, *rest: Any, **more: Any) -> Any:
-        if name == "fcntl":
-            raise ImportError(name)
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", hidden)
+    monkeypatch.setattr(fcntl, "flock", unsupported)
     path = tmp_path / "lock"
     first, second = FileLock(path), FileLock(path)
     assert first.try_acquire()

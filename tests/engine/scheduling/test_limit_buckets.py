@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from molaudit.engine.models.records import Outcome
 from molaudit.engine.scheduling.buckets import Bucket
 from molaudit.engine.scheduling.headers import read_state
-from molaudit.engine.scheduling.limits import Limiter, PoolLimits, Reply
+from molaudit.engine.scheduling.limits import Feedback, Limiter, PoolLimits
 from molaudit.engine.scheduling.rates import RateLearner, Rejection
 from molaudit.engine.scheduling.retries import ACTIONS, RetryPolicy
 from molaudit.engine.scheduling.windows import Ramp, Window
@@ -217,11 +217,11 @@ def test_a_rejection_that_later_calls_survive_is_no_limit():
     limiter = Limiter(PoolLimits(in_flight=100), RetryPolicy(), 0.0)
     limiter.ramp.skip()
     tickets = [limiter.launch(1.0, 0.0) for _ in range(20)]
-    limiter.finish(tickets[3], Reply.THROTTLED, 0.1, used=0.0, hint_s=None)
+    limiter.finish(tickets[3], Feedback.THROTTLED, 0.1, used=0.0, hint_s=None)
     assert limiter.rate is not None
     assert limiter.gate.wait(0.1) > 0
     for ticket in tickets[4:8]:
-        limiter.finish(ticket, Reply.ACCEPTED, 0.11, used=1.0, hint_s=None)
+        limiter.finish(ticket, Feedback.ACCEPTED, 0.11, used=1.0, hint_s=None)
     assert limiter.rate is None
     assert limiter.gate.wait(0.11) == 0
     assert limiter.window.limit == 100
@@ -232,7 +232,7 @@ def test_an_episode_cuts_the_window_once():
     limiter.ramp.skip()
     tickets = [limiter.launch(1.0, 0.0) for _ in range(50)]
     for ticket in tickets[:40]:
-        limiter.finish(ticket, Reply.OVERLOADED, 0.1, used=0.0, hint_s=None)
+        limiter.finish(ticket, Feedback.OVERLOADED, 0.1, used=0.0, hint_s=None)
     assert limiter.window.limit == 25.0
 
 
@@ -240,10 +240,10 @@ def test_the_rejections_of_one_episode_count_once():
     limiter = Limiter(PoolLimits(in_flight=100), RetryPolicy(), 0.0)
     limiter.ramp.skip()
     tickets = [limiter.launch(1.0, 0.0) for _ in range(50)]
-    limiter.finish(tickets[20], Reply.THROTTLED, 0.1, used=0.0, hint_s=5.0)
+    limiter.finish(tickets[20], Feedback.THROTTLED, 0.1, used=0.0, hint_s=5.0)
     learned, window = limiter.rate, limiter.window.limit
     for ticket in tickets[21:]:
-        limiter.finish(ticket, Reply.THROTTLED, 0.2, used=0.0, hint_s=5.0)
+        limiter.finish(ticket, Feedback.THROTTLED, 0.2, used=0.0, hint_s=5.0)
     assert (limiter.rate, limiter.window.limit) == (learned, window) == (10.0, 70.0)
     assert limiter.gate.wait(0.2) == pytest.approx(5.11)
 
@@ -251,9 +251,9 @@ def test_the_rejections_of_one_episode_count_once():
 def test_a_single_overload_without_hint_leaves_the_gate_open():
     limiter = Limiter(PoolLimits(in_flight=100), RetryPolicy(), 0.0)
     tickets = [limiter.launch(1.0, 0.0) for _ in range(3)]
-    limiter.finish(tickets[0], Reply.OVERLOADED, 0.1, used=0.0, hint_s=None)
+    limiter.finish(tickets[0], Feedback.OVERLOADED, 0.1, used=0.0, hint_s=None)
     assert limiter.gate.wait(0.1) == 0
-    limiter.finish(tickets[1], Reply.OVERLOADED, 0.1, used=0.0, hint_s=7.0)
+    limiter.finish(tickets[1], Feedback.OVERLOADED, 0.1, used=0.0, hint_s=7.0)
     assert limiter.gate.wait(0.1) == pytest.approx(7.15)
 
 
@@ -275,7 +275,7 @@ def test_a_limit_named_by_the_server_is_kept_without_a_rejection():
 @settings(deadline=None, max_examples=60)
 @given(
     st.lists(
-        st.tuples(st.sampled_from(list(Reply)), st.booleans(), st.floats(0, 3)), min_size=1, max_size=80
+        st.tuples(st.sampled_from(list(Feedback)), st.booleans(), st.floats(0, 3)), min_size=1, max_size=80
     ),
     st.sampled_from([None, 30.0, 600.0]),
 )

@@ -55,7 +55,7 @@ async def test_foreign_requests_on_our_account_cost_at_most_a_rejection_a_window
 
 async def test_a_limit_of_ten_a_minute_lets_ten_through_in_the_first(bench):
     provider = bench.provider()
-    limits = PoolLimits(in_flight=100, requests_per_minute=10, safety=1.0, burst=1)
+    limits = PoolLimits(in_flight=100, requests_per_minute=10, burst=1)
     await bench.run(provider, bench.calls(100), limits, deadline_s=59.0)
     assert len(provider.arrivals) == 10
 
@@ -72,15 +72,6 @@ async def test_waiting_in_our_queue_counts_against_no_time_out(bench):
     summary = await bench.run(bench.provider(), calls, PoolLimits(in_flight=4))
     assert summary.outcomes == {Outcome.ANSWERED: 1000}
     assert summary.elapsed_s > 240
-
-
-async def test_caps_debited_up_front_allow_two_in_flight_and_no_rejection(bench):
-    limits = PoolLimits(in_flight=10, tokens_per_minute=8000, reserve="cap", safety=1.0)
-    provider = bench.provider(latency=1.0)
-    calls = bench.calls(60, input_tokens=0, output_tokens=4000)
-    summary = await bench.run(provider, calls, limits)
-    assert summary.answered == 60
-    assert provider.most_in_flight == 2
 
 
 async def test_reservations_are_settled_so_that_the_true_use_sets_the_pace(bench):
@@ -102,7 +93,7 @@ async def test_reservations_are_settled_so_that_the_true_use_sets_the_pace(bench
 
 
 async def test_a_call_above_the_token_limit_goes_once_and_alone(bench):
-    limits = PoolLimits(in_flight=8, tokens_per_minute=1000, reserve="cap")
+    limits = PoolLimits(in_flight=8, tokens_per_minute=1000)
     provider = bench.provider()
     calls = [bench.call(0, output_tokens=925), *bench.calls(3, start=1, input_tokens=10, output_tokens=10)]
     summary = await bench.run(provider, calls, limits)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -14,10 +11,7 @@ from textwrap import dedent
 import polars as pl
 import pytest
 from running_audits import Audit
-
-from molaudit.engine import serve as serving
-from molaudit.engine.serve_core import ServeSettings
-from molaudit.engine.serve_labels import load
+from served_here import served_here
 
 AddMember = Callable[[str, str, str], None]
 
@@ -38,34 +32,6 @@ def add_member(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AddM
     yield add
     for name in modules:
         sys.modules.pop(name, None)
-
-
-@contextlib.contextmanager
-def server() -> Iterator[str]:
-    """Serve simulated models in a thread of this process, where a file that a test has added is known."""
-    stops: list[Callable[[], None]] = []
-    urls: list[str] = []
-    started = threading.Event()
-
-    @contextlib.contextmanager
-    def until(stop: Callable[[], None]) -> Iterator[None]:
-        stops.append(stop)
-        yield
-
-    def ready(url: str) -> None:
-        urls.append(url)
-        started.set()
-
-    thread = threading.Thread(
-        target=lambda: asyncio.run(serving._serve(ServeSettings(), load(), ready, until))
-    )
-    thread.start()
-    assert started.wait(30)
-    try:
-        yield urls[0]
-    finally:
-        stops[0]()
-        thread.join(30)
 
 
 def test_a_condition_is_one_file(add_member: AddMember, tmp_path: Path) -> None:
@@ -99,7 +65,7 @@ def test_a_condition_is_one_file(add_member: AddMember, tmp_path: Path) -> None:
     arms = (
         '[[arm]]\nname = "plain"\n[[arm]]\nname = "loud"\ncondition = "told"\nword = "Now"\nmolecules = 12\n'
     )
-    with server() as url:
+    with served_here() as url:
         audit = Audit(tmp_path, url, more=arms)
         assert audit.make() == 0
     cells = pl.read_csv(audit.out / "cells.csv").select("arm", "condition", "n_asked")
@@ -147,7 +113,7 @@ def test_a_benchmark_is_one_file(add_member: AddMember, tmp_path: Path) -> None:
         )
         """,
     )
-    with server() as url:
+    with served_here() as url:
         audit = Audit(tmp_path, url, more='[[benchmark]]\nuse = "made-up"\n')
         assert audit.make() == 0
     cells = pl.read_csv(audit.out / "cells.csv").select("benchmark", "n_asked")
@@ -208,7 +174,7 @@ def test_a_task_is_one_file(
     section = (
         '[[task]]\nkind = "parity"\nname = "small"\nnumbers = [1, 2, 3, 4, 5]\nmodels = ["always-yes"]\n'
     )
-    with server() as url:
+    with served_here() as url:
         audit = Audit(
             tmp_path, url, models=("always-yes", "reciter"), model="efforts.minimum = {}", more=section
         )
@@ -228,7 +194,7 @@ def test_a_task_is_one_file(
 
 def test_a_run_may_have_tasks_alone(add_member: AddMember, tmp_path: Path) -> None:
     add_member("tasks", "parity", TASK)
-    with server() as url:
+    with served_here() as url:
         audit = Audit(tmp_path, url, models=("always-yes",), model="efforts.minimum = {}")
         text = audit.written.partition("[[benchmark]]")[0]
         audit.path.write_text(text + '[[task]]\nkind = "parity"\nnumbers = [2]\n')

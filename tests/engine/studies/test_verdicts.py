@@ -13,7 +13,7 @@ from shared_data import DATA, needs_data
 from molaudit.engine.errors import InputError
 from molaudit.engine.studies.detection import detection_limits
 from molaudit.engine.studies.judging import judge_counts, zero_floors
-from molaudit.engine.studies.verdicts import PUBLISHED_EVIDENCE, operating_levels
+from molaudit.engine.studies.verdicts import operating_levels
 
 
 def cells(*rows: tuple[int, int, int, int], **columns: object) -> pl.DataFrame:
@@ -45,6 +45,17 @@ def published_floors() -> pl.DataFrame:
         floor23=pl.col("mode_R23") / 100,
         floor_hit1=pl.col("floor_hit1") / 100,
     )
+
+
+PUBLISHED_EVIDENCE = {
+    "both": "R12 + R23",
+    "R12 only": "R12 only (broad, R23 at chance)",
+    "R23 only": "R23 only (concentrated)",
+    "none": "both rungs at chance",
+    "no power R23": "R12 at chance, R23 no power",
+    "no power": "rungs without power; first figure at chance",
+}
+"""Our words and the published tables' words for the same evidence."""
 
 
 def assert_same_to_five_digits(ours: pl.Series, theirs: pl.Series) -> None:
