@@ -11,10 +11,10 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from molaudit.engine.answers._helpers import cores
 from molaudit.engine.answers._rows import read_rows
 from molaudit.engine.answers._search import whole_text
 from molaudit.engine.answers.numbers import parse_column
+from molaudit.engine.processes.children import cores
 from molaudit.storage import results
 
 from .prose import replies

@@ -6,8 +6,6 @@ with the process that needs it (`molaudit.kernels.warming`).
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -15,6 +13,9 @@ from time import monotonic
 
 from molaudit.kernels import compile_time
 from molaudit.kernels.cache_folder import cache_folder, is_warm
+
+from .processes import children
+from .processes.children import cores
 
 _PROGRAM = "molaudit.kernels.warming"
 _MOST_PROCESSES = 3
@@ -63,8 +64,7 @@ def compiled_ahead(hidden: Iterable[str] = ()) -> Iterator[None]:
     finally:
         _Told.helpers -= len(started)
         for one in started:
-            one.kill()
-            one.communicate()
+            children.end(one)
 
 
 def prepare(*, alone: bool = False) -> None:
@@ -81,31 +81,17 @@ def prepare(*, alone: bool = False) -> None:
     _forget()
 
 
-def _start_helpers(hidden: frozenset[str]) -> list[subprocess.Popen[bytes]]:
+def _start_helpers(hidden: frozenset[str]) -> list[children.Child]:
     folder = cache_folder()
     if folder is None or is_warm(folder) or _Told.helpers or not sys.executable:
         return []
     _say_begin()
-    environment = {name: text for name, text in os.environ.items() if name not in hidden}
+    environment = children.environment_without(hidden)
     started = []
     with suppress(OSError):  # what cannot be started does not help
-        for _ in range(min(_processors(), _MOST_PROCESSES) - 1):
-            started.append(
-                subprocess.Popen(
-                    # -P: nothing in the current folder may pass for a library.
-                    [sys.executable, "-P", "-m", _PROGRAM],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    env=environment,
-                    start_new_session=True,  # Ctrl-C is for this process to act upon
-                )
-            )
+        for _ in range(min(cores(), _MOST_PROCESSES) - 1):
+            started.append(children.start(_PROGRAM, environment=environment, answers=False, own_session=True))
     return started
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _forget() -> None:

@@ -14,22 +14,21 @@ import asyncio
 import contextlib
 import json
 import signal
-import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from .errors import SettingsError
 from .models.descriptors import fit_descriptors
+from .processes import children
 from .serve_core import Server, ServeSettings
 from .serve_http import Connection
 from .serve_labels import Book, load
 
 __all__ = ["ServeSettings", "serve", "start_process"]
 
-_CHILD = "from molaudit.engine.serve import _child; _child()"
 _MOST_CONNECTIONS = 65_536  # the usual soft limit of 1,024 is fewer than runs have in flight
 _START_S = 60.0
 _STOP_S = 5.0
@@ -112,49 +111,16 @@ def start_process(settings: ServeSettings) -> Iterator[str]:
     SettingsError
         As `serve`, or the process did not start; the message is the child's.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-c", _CHILD],  # -P: nothing in the current folder may pass for a library
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    # A child that hangs before its first line would hang us: it is killed, which ends the line.
-    watch = threading.Timer(_START_S, process.kill)
-    watch.daemon = True
-    watch.start()
+    child = children.start(__name__, complains=True)
     try:
-        # A child that died at once has closed the pipe; what it printed says why.
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(asdict(settings)) + "\n")
-            process.stdin.flush()
-        first = _first_word(process.stdout)
-        watch.cancel()
+        # A child that died at once takes nothing; what it printed says why.
+        children.tell(child, children.line(asdict(settings)))
+        first = next(children.messages(child, _START_S), {})
         if "base_url" not in first:
             raise SettingsError(first.get("error", "the simulated server's process ended before it served"))
         yield first["base_url"]
     finally:
-        watch.cancel()
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.close()
-        try:
-            process.wait(_STOP_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()
-
-
-def _first_word(lines: Iterable[str]) -> dict[str, str]:
-    """What the child says of itself, past what a start-up file of the user's may print; empty if it ends before."""
-    for line in lines:
-        with contextlib.suppress(ValueError):
-            word = json.loads(line)
-            if isinstance(word, dict):
-                return word
-    return {}
+        children.end(child, _STOP_S)
 
 
 def _child() -> None:
@@ -173,8 +139,8 @@ def _print_url(base_url: str) -> None:
 
 
 def _say(message: dict[str, str]) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
+    sys.stdout.buffer.write(children.line(message))
+    sys.stdout.buffer.flush()
 
 
 @contextlib.contextmanager
@@ -193,3 +159,7 @@ def _end_of_input(stop: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, previous)
+
+
+if __name__ == "__main__":
+    _child()

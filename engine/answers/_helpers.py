@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import threading
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
+from ..processes import children
+from ..processes.children import cores
 from ._rows import Row, read_rows
 from ._search import is_whole
 
@@ -43,12 +43,6 @@ def read_many(replies: Sequence[str | None], manner: dict[str, Any]) -> list[Row
     if helpers < 1 or is_whole() or not sys.executable:
         return read_rows(replies, manner)
     return _Shared(replies, manner).read(helpers)
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _length(reply: str | None) -> int:
@@ -89,32 +83,19 @@ class _Shared:
             self._take_all()
         finally:
             for process in processes:
-                process.kill()
-                process.wait()
-                for stream in (process.stdin, process.stdout):
-                    with suppress(OSError):
-                        if stream:
-                            stream.close()
+                children.end(process)
         return [row for block in self._rows for row in block]
 
-    def _start(self) -> subprocess.Popen[str] | None:
+    def _start(self) -> children.Child | None:
         """A helper that finds the modules where this process found them; None where none can be started.
 
         It gets no key: of the environment only what a Python needs to start.
         """
         environment = {name: text for name, text in os.environ.items() if name.startswith(_NEEDED)}
-        # -P and no empty path: nothing in the current folder may pass for a library.
+        # No empty path: nothing in the current folder may pass for a library.
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         try:
-            return subprocess.Popen(
-                [sys.executable, "-P", "-m", "molaudit.engine.answers.helper"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                encoding="utf-8",
-                env=environment,
-            )
+            return children.start("molaudit.engine.answers.helper", environment=environment)
         except OSError:
             return None
 
@@ -126,17 +107,17 @@ class _Shared:
                 return
             self._rows[block] = read_rows(self._replies[begin:end], self._manner)
 
-    def _feed(self, process: subprocess.Popen[str]) -> None:
+    def _feed(self, process: children.Child) -> None:
         """Hand blocks to a helper; one that fails in any way gives its block back, and no more is asked of it."""
         taken: tuple[int, int, int] | None = None
         try:
             assert process.stdin
             assert process.stdout
-            process.stdin.write(json.dumps(self._manner) + "\n")
+            process.stdin.write(children.line(self._manner))
             while self._waiting:
                 taken = self._waiting.popleft()
                 block, begin, end = taken
-                process.stdin.write(json.dumps(list(self._replies[begin:end])) + "\n")
+                process.stdin.write(children.line(list(self._replies[begin:end])))
                 process.stdin.flush()
                 rows = json.loads(process.stdout.readline())
                 if not _are_rows(rows, end - begin):

@@ -12,18 +12,15 @@ by itself, as it does where it was quick.
 
 from __future__ import annotations
 
-import json
-import os
-import selectors
-import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from .. import compiling
+from ..processes import children
 from .finishing import Warn
 
 WORTH_UP_TO = 10_000
@@ -51,23 +48,16 @@ class ScorerProcess:
     def __init__(self, path: Path, cache: Path, folder: Path, hidden: Iterable[str] = ()) -> None:
         self._arguments = [str(path), str(cache), str(folder)]
         self._hidden = frozenset(hidden)
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: children.Child | None = None
         self._ordered = False
 
     def start(self) -> None:
         """Have it get ready. That it cannot be started is no error: the run then scores by itself."""
         if self._process is not None or not sys.executable or not _is_ordinary(Path(self._arguments[0])):
             return
-        environment = {name: text for name, text in os.environ.items() if name not in self._hidden}
         with suppress(OSError):
-            self._process = subprocess.Popen(
-                # -P: nothing in the current folder may pass for a library.
-                [sys.executable, "-P", "-m", _PROGRAM, *self._arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-            )
+            environment = children.environment_without(self._hidden)
+            self._process = children.start(_PROGRAM, *self._arguments, environment=environment)
 
     def order(self, facts: Mapping[str, Any], known: str, *, complete: bool) -> None:
         """Have it fold, score and write, if it was started: all attempts are in the journal.
@@ -82,21 +72,16 @@ class ScorerProcess:
         complete
             Whether the results are to be sealed.
         """
-        if self._process is None or self._process.stdin is None:
+        if self._process is None:
             return
-        line = json.dumps({"facts": facts, "known": known, "complete": complete}).encode() + b"\n"
-        if len(line) > _LONGEST_ORDER:
-            return
-        with suppress(OSError):
-            self._process.stdin.write(line)
-            self._process.stdin.flush()
-            self._ordered = True
+        line = children.line({"facts": facts, "known": known, "complete": complete})
+        self._ordered = len(line) <= _LONGEST_ORDER and children.tell(self._process, line)
 
     def result(self, warn: Warn) -> bool | None:
         """Wait for the end: whether there was anything to score; None where the run must score by itself."""
-        if not self._ordered or self._process is None or self._process.stdout is None:
+        if not self._ordered or self._process is None:
             return None
-        for message in _messages(self._process.stdout.fileno()):
+        for message in children.messages(self._process, PATIENCE_S):
             if "written" in message:
                 return bool(message["written"])
             if "warning" in message:
@@ -113,25 +98,9 @@ class ScorerProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
+            children.end(self._process)
 
 
 def _is_ordinary(path: Path) -> bool:
     """Whether another process finds the same file there: /dev/stdin is each one's own."""
     return path.is_file() and path.absolute().parts[1:2] not in (("dev",), ("proc",))
-
-
-def _messages(descriptor: int) -> Iterator[dict[str, Any]]:
-    """What the other side says, line by line, until it ends or has said nothing for too long."""
-    received = b""
-    # Not select.select, which knows the first 1,024 descriptors only.
-    with selectors.DefaultSelector() as selector:
-        selector.register(descriptor, selectors.EVENT_READ)
-        while selector.select(PATIENCE_S) and (piece := os.read(descriptor, 65_536)):
-            *lines, received = (received + piece).split(b"\n")
-            for line in lines:
-                with suppress(ValueError):  # a start-up file of the user's may print anything
-                    message = json.loads(line)
-                    if isinstance(message, dict):
-                        yield message

@@ -51,7 +51,7 @@ def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]
     for module in (compiling, warming):
         monkeypatch.setattr(module, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(warming, "STEPS", {"one": lambda: None})
-    monkeypatch.setattr(compiling, "_processors", lambda: 2)
+    monkeypatch.setattr(compiling, "cores", lambda: 2)
     compiling.tell_with(told.append)
     yield told
     compiling.tell_with(lambda _: None)

@@ -185,7 +185,8 @@ with cache.journal() as journal:
         start = number * 37 % 190_000
         journal.append(StoredAttempt(
             key=f"{number:032x}", attempt=1, endpoint="local", identity="http://x", model="m", effort="standard",
-            repeat=0, outcome="answered", started_at=1.0, latency_s=0.1, body=text[start:start + 2000],
+            repeat=0, outcome="answered", http_status=200, started_at=1.0, latency_s=0.1,
+            body=text[start:start + 2000],
         ))
         if number % 10_000 == 9_999:
             cache.fold(journal)
