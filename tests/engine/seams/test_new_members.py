@@ -362,6 +362,40 @@ def test_a_statistic_of_whole_runs_is_a_table_of_its_own(add_member: AddMember, 
     assert "2 cells were compared" in (tmp_path / "out/run.json").read_text()
 
 
+COUNTED = """
+    import polars as pl
+
+    from molaudit.engine.statistics import Column, Statistic
+
+    STATISTIC = Statistic(
+        "counted",
+        "what a run holds",
+        "runs",
+        (Column("cells", pl.Int64, "cells"), Column("answers", pl.Int64, "answers")),
+        lambda given: pl.DataFrame({"cells": [given.cells.height], "answers": [given.pairs.frame.height]}),
+    )
+"""
+
+
+def test_a_run_has_the_tables_of_its_statistics(add_member: AddMember, tmp_path: Path) -> None:
+    add_member("statistics", "counted", COUNTED)
+    with server() as url:
+        audit = Audit(tmp_path, url)
+        assert audit.make() == 0
+    assert pl.read_csv(audit.out / "counted.csv").rows() == [(1, 20)]
+
+
+def test_a_table_of_a_task_and_one_of_a_statistic_cannot_share_a_name(
+    add_member: AddMember, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_member("statistics", "counted", COUNTED)
+    add_member("tasks", "parity", TASK.replace('{"parity": table', '{"counted": table'))
+    section = '[[task]]\nkind = "parity"\nnumbers = [1]\n'
+    with server() as url:
+        assert Audit(tmp_path, url, more=section).make() == 2
+    assert "counted.csv: is a table of a task and of a statistic" in capsys.readouterr().err
+
+
 def test_a_statistic_that_gives_another_type_than_it_says_stops_the_scoring(
     add_member: AddMember, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
