@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from molaudit.engine.studies import counting
 from molaudit.engine.studies.pairs import pair
-from molaudit.engine.studies.retrieval import count_cells
 from molaudit.engine.studies.settings import ScoreSettings
 from molaudit.kernels import figures
 from molaudit.storage import imports
@@ -99,7 +99,10 @@ def pair_rows(answers: pl.DataFrame, labels: pl.DataFrame) -> list[dict[str, Any
 def our_counts(answers: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     """Join, mark and count with the code that ``score`` uses; the frames are read and checked already."""
     settings = ScoreSettings(samples="pool")
-    return count_cells(pair(answers, labels, settings).frame, settings)
+    frame = pair(answers, labels, settings).frame
+    cells = counting.cell_index(frame)
+    counts = counting.counts(frame, cells.height, settings)
+    return cells.hstack(counts).hstack(counting.left_out(frame, cells.height))
 
 
 def rows(quick: bool) -> list[dict[str, Any]]:

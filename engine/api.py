@@ -12,6 +12,7 @@ import polars as pl
 from molaudit.storage import imports
 
 from . import compiling
+from .errors import SettingsError
 from .studies.retrieval import Scored, score_frames
 from .studies.settings import (
     AnswerFigures,
@@ -58,7 +59,7 @@ class Scores:
     rows_left_out
         Rows of the input tables that could not be used at all, by reason.
     tables
-        Of a run with tasks, by the name of their file.
+        Of statistics of whole runs and of tasks, by the name of their file.
     """
 
     cells: pl.DataFrame
@@ -91,7 +92,7 @@ class Scores:
             settings=settings,
             operating_level={} if scored is None else scored.operating_level,
             joins=pl.DataFrame() if scored is None else scored.joins,
-            tables=tables or {},
+            tables=_together({} if scored is None else scored.tables, tables or {}),
         )
 
     def write(self, folder: str | Path) -> None:
@@ -229,9 +230,20 @@ def score_with(answers: Source, labels: Source, chosen: ScoreSettings) -> Scores
         settings=chosen,
         operating_level=scored.operating_level,
         joins=scored.joins,
+        tables=scored.tables,
         rows_left_out=_added(read_answers.left_out, read_labels.left_out),
         inputs={path: imports.digest(path) for path in (*read_answers.files, *read_labels.files)},
     )
+
+
+def _together(
+    of_statistics: Mapping[str, pl.DataFrame], of_tasks: Mapping[str, pl.DataFrame]
+) -> dict[str, pl.DataFrame]:
+    """Tables of both kinds; one of each that share a name would be one file."""
+    for name in of_statistics:
+        if name in of_tasks:
+            raise SettingsError(f"{name}.csv: is a table of a task and of a statistic; rename one of the two")
+    return {**of_statistics, **of_tasks}
 
 
 def _is_path(source: Source) -> TypeGuard[Paths]:

@@ -48,15 +48,17 @@ def remove_unused_folders() -> None:
 
 def remove_scored(folder: Path) -> None:
     """Remove the tables of an earlier scoring, which would stand beside results that they do not belong to."""
-    for name in SCORED:
+    from .statistics import run_tables
+
+    for name in (*SCORED, *(f"{table}.csv" for table in run_tables())):
         (folder / name).unlink(missing_ok=True)
 
 
 def write_scores(scores: Scores, folder: Path, more: Mapping[str, Any] | None = None) -> None:
     """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv``, ``joins.csv``, ``run.json``.
 
-    Each table of a task is a CSV of its name; a run without benchmarks has no cells. ``more`` is added to
-    ``run.json``.
+    Each table of a task or of a statistic of whole runs is a CSV of its name; a run without benchmarks has no cells.
+    ``more`` is added to ``run.json``.
     """
     prepare_folder(folder)
     if scores.cells.width:

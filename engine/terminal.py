@@ -11,6 +11,7 @@ from rich.text import Text
 
 from .fitted import LEAST_OF_A_NAME, MOST_OF_A_NAME, Column, FittedTable
 from .inert import inert as inert  # noqa: PLC0414 - offered from here too
+from .studies.reasons import REASONS
 
 STYLES = {
     "flagged": "bold red",
@@ -243,31 +244,9 @@ def table_of_left_out(cells: pl.DataFrame) -> FittedTable | None:
         [
             Column("reason", [Text(reason) for reason, _ in found], broken=True),
             Column("answers", [Text(str(count)) for _, count in found], broken=False),
-            Column("meaning", [Text(MEANINGS.get(reason, "")) for reason, _ in found], broken=True),
+            Column("meaning", [Text(REASONS.get(reason, "")) for reason, _ in found], broken=True),
         ],
     )
-
-
-MEANINGS = {
-    "unmatched": "no label for this molecule, by id or by structure",
-    "conflict": "the molecule has several different labels",
-    "not_asked": "not asked yet, or waiting to be asked again",
-    "failed": "the call failed: no reply, or none that could be read",
-    "filtered": "the provider's filter cut the reply",
-    "recitation": "the provider's filter saw a recitation",
-    "empty": "no text, or a missing prediction",
-    "refusal": "the model declined",
-    "truncated": "the reply was cut before an answer",
-    "range": "a range, not a value",
-    "bound": "a bound, not a value",
-    "uncertain": "a value with its own uncertainty",
-    "ambiguous": "several readings, such as a decimal comma",
-    "no_number": "no number that is an answer",
-    "later_sample": "another sample of the molecule counts",
-    "label_zero": "the label is zero and carries no figures",
-    "label_short": "the label carries fewer than three figures",
-    "answer_short": "the answer carries fewer figures than required",
-}
 
 
 def percent(value: object) -> str:

@@ -17,6 +17,7 @@ from ..errors import InputError
 from ..models.records import Outcome
 from ..output import remove_scored, write_scores
 from ..studies.retrieval import score_frames
+from .attempt_columns import ABOUT, COLUMNS
 from .inputs import Audit
 from .stored_replies import StoredReplies, last_outcomes, read_replies
 from .table import asked_of_cache, calls_of
@@ -27,17 +28,10 @@ _REHEARSED = 60
 
 def attempts_table(table: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
     """Return every stored attempt of the plan's calls: what it was about, how it ended, tokens and times."""
-    about = calls_of(table).select(
-        "key", *_as_text("model", "benchmark", "molecule", "condition", "effort"), "repeat"
-    )
+    about = calls_of(table).select(pl.col(column.name).cast(column.type) for column in ABOUT)
     joined = about.join(attempts.drop("model", "effort", "repeat"), on="key", how="inner")
-    return joined.select(
-        *("key", "model", "benchmark", "molecule", "condition", "effort", "repeat"),
-        *("session", "attempt", "outcome", "http_status", "reason"),
-        (pl.col("input_tokens") + pl.col("output_tokens")).alias("tokens"),
-        *("input_tokens", "output_tokens", "reasoning_tokens", "cost_usd"),
-        *("latency_s", "started_at", "returned_model", "provider", "message", "finish", "flags"),
-    ).sort("started_at", "key", "attempt")
+    joined = joined.with_columns(tokens=pl.col("input_tokens") + pl.col("output_tokens"))
+    return joined.select(column.name for column in COLUMNS).sort("started_at", "key", "attempt")
 
 
 def score_audit(

@@ -104,7 +104,7 @@ def end(child: Child, grace_s: float = 0.0) -> None:
     child.wait()
     for stream in (child.stdin, child.stdout):
         if stream is not None:
-            with suppress(BrokenPipeError):
+            with suppress(OSError):  # what was not written yet finds nobody any more
                 stream.close()
 
 

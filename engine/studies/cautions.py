@@ -12,13 +12,11 @@ from molaudit.kernels import figures, floors
 
 from .accuracy_alone import SKILL_P
 from .missing import many_left_out
-from .nearby import as_columns, nearby
 from .pairs import Pairs
 from .power import chance_of_flag
 from .settings import ScoreSettings
-from .source_units import convert_back
 from .standing import RUNGS as STANDING_RUNGS
-from .standing import is_below, stands
+from .standing import is_below
 from .verdicts import MIN_TRIALS, calling_level
 
 FEW_ANSWERS_SHARE = 0.20
@@ -31,36 +29,33 @@ COMPUTABLE_MIN_LABELS = 20
 Floats = npt.NDArray[np.float64]
 
 
-def add(cells: pl.DataFrame, met: Pairs, settings: ScoreSettings) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Add ``exact, off_by_one, p_core, p_near, n_near, n_distinct, top_share, stands, cautions`` to every cell.
+def has_few_answers(row: Mapping[str, object]) -> bool:
+    """Whether one answer makes up much of a cell."""
+    share = row["top_share"]
+    return isinstance(share, float) and share > FEW_ANSWERS_SHARE
+
+
+def cautions(cells: pl.DataFrame, met: Pairs, settings: ScoreSettings, notes: list[str]) -> pl.Series:
+    """Return the cautions of every cell as one text each.
 
     Parameters
     ----------
     cells
-        Judged cells with their matched and skill p, in order of ``cell`` of ``met.frame``. Power is reckoned at the p
-        where one more rung of the cell's own family would be called.
-
-    Returns
-    -------
-    The table, and notes: which benchmarks are computable from structure, and by what.
+        Judged cells with their floors, counts, skill p, ``top_share, resolution, lattice``, in order of ``cell`` of
+        ``met.frame``. Power is reckoned at the p where one more rung of the cell's own family would be called.
+    notes
+        Which benchmarks are computable from structure, and by what, is added here.
     """
-    cells = cells.hstack(_spread(met.frame, cells.height))
-    near = nearby(met, cells)
-    cells = cells.hstack(as_columns(near))
     computable = computable_benchmarks(met.labels, cells["benchmark"].unique(maintain_order=True).to_list())
-    cells = _with_source_counts(cells, met, settings)
     pooled = _several_samples(met.frame) if settings.pooled else set()
     levels = calling_levels(cells, settings.alpha)
     left_out = many_left_out(met.frame, cells.height)
-    texts, standing = [], []
+    texts = []
     for index, row in enumerate(cells.iter_rows(named=True)):
-        weighed = {
-            "few answers": (row["top_share"] or 0.0) > FEW_ANSWERS_SHARE,
-            "resolution": near[index].resolution,
-            "lattice": near[index].lattice,
-        }
-        found = skill_cautions(row, settings.alpha) | weighed
-        found |= {
+        found = skill_cautions(row, settings.alpha) | {
+            "few answers": has_few_answers(row),
+            "resolution": row["resolution"],
+            "lattice": row["lattice"],
             "many left out": bool(left_out[index]),
             "computable": row["benchmark"] in computable,
             "low power": _low_power(row, levels[index], settings),
@@ -68,11 +63,8 @@ def add(cells: pl.DataFrame, met: Pairs, settings: ScoreSettings) -> tuple[pl.Da
             "source unit": row["benchmark"] in settings.source_units,
         }
         texts.append("; ".join(name for name, present in found.items() if present))
-        arguments = {name.replace(" ", "_"): present for name, present in weighed.items()}
-        standing.append(stands(row, **arguments, alpha=settings.alpha))
-    notes = tuple(f"{name}: labels are computable from structure ({why})" for name, why in computable.items())
-    columns = {"cautions": pl.Series(texts, dtype=pl.String), "stands": pl.Series(standing, dtype=pl.Boolean)}
-    return cells.with_columns(**columns), notes
+    notes += (f"{name}: labels are computable from structure ({why})" for name, why in computable.items())
+    return pl.Series("cautions", texts, dtype=pl.String)
 
 
 def skill_cautions(row: Mapping[str, object], alpha: float) -> dict[str, bool]:
@@ -123,7 +115,7 @@ def _matching_descriptor(rows: pl.DataFrame) -> str | None:
     return None
 
 
-def _spread(frame: pl.DataFrame, cells: int) -> pl.DataFrame:
+def spread(frame: pl.DataFrame, cells: int) -> pl.DataFrame:
     """How many distinct answers a cell has, and the share of the most frequent."""
     counts = frame.filter(pl.col("parsed")).group_by("cell", "value").len()
     per_cell = counts.group_by("cell").agg(
@@ -170,24 +162,3 @@ def _several_samples(frame: pl.DataFrame) -> set[int]:
     parsed = frame.filter(pl.col("parsed"))
     several = parsed.group_by("cell", "molecule").len().filter(pl.col("len") > 1)
     return set(several["cell"].to_list())
-
-
-def _with_source_counts(cells: pl.DataFrame, met: Pairs, settings: ScoreSettings) -> pl.DataFrame:
-    """Count agreement also on values converted back to the unit that was measured."""
-    if not settings.source_units:
-        return cells
-    frame = met.frame
-    value = frame["value"].fill_null(float("nan")).to_numpy().copy()
-    label = frame["label"].fill_null(float("nan")).to_numpy().copy()
-    scorable = frame["scorable"].to_numpy() & frame["benchmark"].is_in(list(settings.source_units)).to_numpy()
-    for benchmark, unit in settings.source_units.items():
-        rows = np.flatnonzero((frame["benchmark"] == benchmark).to_numpy())
-        back = convert_back(met.labels, frame[rows], benchmark, unit)
-        value[rows], label[rows] = back(value[rows]), back(label[rows])
-    counts = figures.agreement(value, label, scorable, frame["cell"].to_numpy(), cells.height, prefix=False)
-    names = ("n_usable", "m1", "m2", "m3")
-    declared = cells["benchmark"].is_in(list(settings.source_units))
-    return cells.with_columns(
-        pl.when(declared).then(pl.Series(counts[:, i])).alias(f"source_{name}")
-        for i, name in enumerate(names)
-    )

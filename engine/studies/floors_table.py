@@ -9,27 +9,29 @@ import polars as pl
 
 from molaudit.kernels import floors as floor_kernels
 
+from ..seams.columns import Column, schema, typed
+
 MIN_FIGURES = 3
 
-COLUMNS = (
-    "mode12",
-    "mode12_se",
-    "pair12",
-    "floor12",
-    "mode23",
-    "mode23_se",
-    "pair23",
-    "floor23",
-    "floor_hit1",
-    "floor_hit2",
-    "floor_hit3",
+FITTED = typed(
+    pl.Float64,
+    mode12="share right at the second figure of who answers the most frequent one behind each first, learnt on half",
+    mode12_se="standard error of mode12 over the halves",
+    pair12="of the pairs of labels that agree at one figure, the share that agree at two",
+    floor12="what R12 is tested against: the larger of mode12 and pair12, from 0.095 to 1",
+    mode23="share right at the third figure of who answers the most frequent one behind each two, learnt on half",
+    mode23_se="standard error of mode23 over the halves",
+    pair23="of the pairs of labels that agree at two figures, the share that agree at three",
+    floor23="what R23 is tested against: the larger of mode23 and pair23, from 0.095 to 1",
+    floor_hit1="share of the pairs of labels that agree at one figure",
+    floor_hit2="share of the pairs of labels that agree at two figures",
+    floor_hit3="share of the pairs of labels that agree at three figures",
 )
-
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "benchmark": pl.String,
-    "n_label": pl.Int64,
-    **dict.fromkeys(COLUMNS, pl.Float64),
-}
+COLUMNS = (
+    Column("benchmark", pl.String, "the benchmark"),
+    Column("n_label", pl.Int64, "labels with three figures, which the floors are fitted on"),
+    *FITTED,
+)
 
 
 def floors_table(
@@ -57,8 +59,10 @@ def floors_table(
     for name in wanted:
         values = usable_labels(labels, name)
         fitted = floor_kernels.floors(values, repeats=repeats, seed=seed)
-        rows.append({"benchmark": name, "n_label": values.size, **{c: getattr(fitted, c) for c in COLUMNS}})
-    return pl.DataFrame(rows, schema=SCHEMA).with_columns(pl.col(*COLUMNS).fill_nan(None))
+        rows.append(
+            {"benchmark": name, "n_label": values.size, **{c.name: getattr(fitted, c.name) for c in FITTED}}
+        )
+    return pl.DataFrame(rows, schema=schema(COLUMNS)).with_columns(pl.col(*schema(FITTED)).fill_nan(None))
 
 
 def usable_labels(labels: pl.DataFrame, benchmark: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

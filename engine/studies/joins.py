@@ -14,19 +14,32 @@ import numpy as np
 import polars as pl
 
 from ..errors import InputError
+from ..seams.columns import Column, schema, typed
 from .distinct import numbered
 
 MOST_DISAGREE = 0.05
 """Share of the answers with both an id and a structure whose structure may be another than that of their id."""
 
-HOWS = ("by_both", "by_id", "by_structure", "disagreed", "unmatched")
-"""How an answer met its label; ``disagreed`` ones meet by structure, or nothing."""
-
-SCHEMA: dict[str, pl.DataType] = {
-    **dict.fromkeys(("benchmark", "model", "file"), pl.String()),
-    **dict.fromkeys(("answers", *HOWS, "met"), pl.Int64()),
-}
-"""One row for each benchmark, model and file of answers: the five ways add up to ``answers``."""
+_HOWS = typed(
+    pl.Int64,
+    by_both="answers whose id and structure name the same label",
+    by_id="answers that met their label by id alone",
+    by_structure="answers that met their label by structure, for want of a known id",
+    disagreed="answers whose id names another molecule than their structure; the structure decided",
+    unmatched="answers without a label",
+)
+COLUMNS = (
+    *typed(
+        pl.String,
+        benchmark="the benchmark",
+        model="the model, as the answers call it",
+        file="the file that the answers stand in, or `the run`",
+    ),
+    Column("answers", pl.Int64, "answers in all: the sum of the five that follow"),
+    *_HOWS,
+    Column("met", pl.Int64, "answers that have a label"),
+)
+"""One row for each benchmark, model and file of answers."""
 
 _CODE = r"^[A-Za-z]{0,12}[ _\-.:#]?[0-9]+$"
 """An id that says nothing of the molecule: a number, or letters and a number."""
@@ -47,7 +60,7 @@ class Met:
     labels
         As given, with ``structure`` and ``same``.
     table
-        `SCHEMA`.
+        `COLUMNS`.
     """
 
     frame: pl.DataFrame
@@ -187,11 +200,11 @@ def _with_conflict(asked: pl.DataFrame) -> pl.DataFrame:
 
 
 def _table(frame: pl.DataFrame) -> pl.DataFrame:
-    counts = [(pl.col("how") == how).sum().alias(how) for how in HOWS]
+    counts = [(pl.col("how") == how).sum().alias(how) for how in schema(_HOWS)]
     found = frame.group_by("benchmark", "model", "file", maintain_order=True).agg(
         pl.len().alias("answers"), *counts, pl.col("label_row").count().alias("met")
     )
-    return found.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+    return found.select(pl.col(name).cast(dtype) for name, dtype in schema(COLUMNS).items())
 
 
 def _refuse(frame: pl.DataFrame, labels: pl.DataFrame) -> None:

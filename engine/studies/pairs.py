@@ -50,26 +50,12 @@ OUTCOMES = {
 }
 """Outcome of a call without an answer, to the reason; any other outcome is a failure of the infrastructure."""
 
-REASONS = (
-    "unmatched",
-    "conflict",
-    "not_asked",
-    "failed",
-    "filtered",
-    "recitation",
-    *UNPARSED.values(),
-    "later_sample",
-    "label_zero",
-    "label_short",
-    "answer_short",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
     """``frame``: one row an answer. ``labels``: one row a numeric label. ``notes``: what a reader must know.
 
-    ``joins``: how the answers met the labels, `joins.SCHEMA`.
+    ``joins``: how the answers met the labels, `joins.COLUMNS`.
     """
 
     frame: pl.DataFrame

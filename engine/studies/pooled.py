@@ -17,12 +17,11 @@ Rates = dict[str, tuple[Ints, Ints]]
 """Hits and trials of each molecule, by rate."""
 
 RATES = ("R12", "R23", "hit3")
-BOUNDS = (*(f"{rate}{end}" for rate in RATES for end in ("_low", "_high")), "hit3_upper")
 TAIL = 0.05
 
 
 def pooled_bounds(frame: pl.DataFrame, cells: int, settings: ScoreSettings) -> pl.DataFrame:
-    """Return the 95 % bounds `BOUNDS`, one row a cell; ``hit3_upper`` is one-sided.
+    """Return ``_low`` and ``_high`` of `RATES`, their 95 % bounds, one row a cell.
 
     Parameters
     ----------
@@ -38,6 +37,22 @@ def pooled_bounds(frame: pl.DataFrame, cells: int, settings: ScoreSettings) -> p
     the tail, nor a lower bound above the mirror image of that. Null where the rate is undefined, in the cell or in
     over 2.5 % of its resamples.
     """
+    of_cell = _by_cell(frame, cells, settings)
+    out: dict[str, list[float | None]] = {}
+    for rate in RATES:
+        found = [_bounds(*one[rate], TAIL / 2, settings) for one in of_cell]
+        out |= {f"{rate}{end}": [each[i] for each in found] for i, end in enumerate(("_low", "_high"))}
+    return pl.DataFrame(out, schema=dict.fromkeys(out, pl.Float64))
+
+
+def pooled_upper(frame: pl.DataFrame, cells: int, settings: ScoreSettings) -> pl.Series:
+    """Return the one-sided 95 % bound of hit3, one a cell, by the resamples of `pooled_bounds`."""
+    found = [_bounds(*one["hit3"], TAIL, settings)[1] for one in _by_cell(frame, cells, settings)]
+    return pl.Series("hit3_upper", found, dtype=pl.Float64)
+
+
+def _by_cell(frame: pl.DataFrame, cells: int, settings: ScoreSettings) -> list[Rates]:
+    """The rates of each cell's own molecules."""
     used = frame.filter("parsed")
     molecule = numbered(used, ["cell", "label_row"])
     first = used.select("cell").with_columns(molecule=molecule).unique("molecule", maintain_order=True)
@@ -45,16 +60,8 @@ def pooled_bounds(frame: pl.DataFrame, cells: int, settings: ScoreSettings) -> p
     at = {
         key[0]: part["molecule"].to_numpy() for key, part in first.partition_by("cell", as_dict=True).items()
     }
-    out: dict[str, list[float | None]] = {name: [] for name in BOUNDS}
-    for cell in range(cells):
-        mine = at.get(cell, np.empty(0, dtype=np.int64))
-        for rate in RATES:
-            hits, trials = (counts[mine] for counts in rates[rate])
-            low, high = _bounds(hits, trials, TAIL / 2, settings)
-            out[f"{rate}_low"].append(low)
-            out[f"{rate}_high"].append(high)
-        out["hit3_upper"].append(_bounds(hits, trials, TAIL, settings)[1])
-    return pl.DataFrame(out, schema=dict.fromkeys(BOUNDS, pl.Float64))
+    mine = [at.get(cell, np.empty(0, dtype=np.int64)) for cell in range(cells)]
+    return [{rate: (hits[one], trials[one]) for rate, (hits, trials) in rates.items()} for one in mine]
 
 
 def _rates(used: pl.DataFrame, molecule: Ints, number: int, settings: ScoreSettings) -> Rates:

@@ -8,7 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from molaudit.kernels import figures
+
 from ..errors import InputError, SettingsError
+from .pairs import Pairs
+from .settings import ScoreSettings
 
 Floats = npt.NDArray[np.float64]
 Back = Callable[[Floats], Floats]
@@ -74,3 +78,25 @@ def convert_back(labels: pl.DataFrame, rows: pl.DataFrame, benchmark: str, unit:
     )
     convert = CONVERSIONS[declared[0], unit]
     return lambda value: convert(value, weight)
+
+
+def source_counts(met: Pairs, benchmarks: pl.Series, settings: ScoreSettings) -> pl.DataFrame:
+    """Count agreement on values converted back to the unit that was measured; ``benchmarks`` are those of the cells.
+
+    Returns ``source_n_usable, source_m1, source_m2, source_m3``, null where no source unit is declared.
+    """
+    frame = met.frame
+    value = frame["value"].fill_null(float("nan")).to_numpy().copy()
+    label = frame["label"].fill_null(float("nan")).to_numpy().copy()
+    declared = list(settings.source_units)
+    scorable = frame["scorable"].to_numpy() & frame["benchmark"].is_in(declared).to_numpy()
+    for benchmark, unit in settings.source_units.items():
+        rows = np.flatnonzero((frame["benchmark"] == benchmark).to_numpy())
+        back = convert_back(met.labels, frame[rows], benchmark, unit)
+        value[rows], label[rows] = back(value[rows]), back(label[rows])
+    group = frame["cell"].to_numpy()
+    counts = figures.agreement(value, label, scorable, group, benchmarks.len(), prefix=False)
+    return pl.select(
+        pl.when(benchmarks.is_in(declared)).then(pl.Series(counts[:, i])).alias(f"source_{name}")
+        for i, name in enumerate(("n_usable", "m1", "m2", "m3"))
+    )

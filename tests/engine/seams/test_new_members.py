@@ -1,4 +1,4 @@
-"""A benchmark, a condition, a task: each is one file, used end to end without an edit anywhere else."""
+"""A benchmark, a condition, a task, a statistic: each is one file, used end to end without an edit anywhere else."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import polars as pl
 import pytest
 from running_audits import Audit
 from served_here import served_here
+
+from molaudit.engine.cli import main
 
 AddMember = Callable[[str, str, str], None]
 
@@ -212,3 +214,176 @@ def test_a_wrong_key_of_a_task_is_named(
     message = capsys.readouterr().err
     assert "task 'parity': unknown key 'number'" in message
     assert "did you mean 'numbers'?" in message
+
+
+def scored(folder: Path) -> int:
+    """Score the answers of two models, of which one likes fives."""
+    answers = ["1.25", "2.5", "3.15", "4.75", "1.24", "2.5", "3.14", "4.76"]
+    table = pl.DataFrame(
+        {"model": ["fond"] * 4 + ["even"] * 4, "molecule": list("abcd") * 2, "answer": answers}
+    )
+    table.write_csv(folder / "answers.csv")
+    labels = pl.DataFrame({"molecule": list("abcd"), "label": ["1.25", "2.53", "3.14", "4.76"]})
+    labels.write_csv(folder / "labels.csv")
+    given = [
+        str(folder / "answers.csv"),
+        "--labels",
+        str(folder / "labels.csv"),
+        "--out",
+        str(folder / "out"),
+    ]
+    return main(["score", *given, "--repeats", "20", "--resamples", "20"])
+
+
+def test_a_statistic_of_answers_is_one_file(add_member: AddMember, tmp_path: Path) -> None:
+    assert scored(tmp_path) == 0
+    before = (tmp_path / "out/cells.csv").read_text().splitlines()
+    add_member(
+        "statistics",
+        "fives",
+        """
+        import polars as pl
+
+        from molaudit.engine.statistics import Column, Statistic
+
+        def compute(given):
+            read = given.pairs.frame.filter("parsed")
+            ends = pl.col("digits").str.ends_with("5").sum()
+            found = given.cells.select("n_pred").with_row_index("cell").with_columns(pl.col("cell").cast(pl.Int64))
+            found = found.join(read.group_by("cell").agg(n=ends), on="cell", how="left", maintain_order="left")
+            return found.select(share_fives=pl.col("n") / pl.col("n_pred"))
+
+        STATISTIC = Statistic(
+            "fives",
+            "answers that end in 5",
+            "pairs",
+            (Column("share_fives", pl.Float64, "share of the answers that end in 5"),),
+            compute,
+            needs=("n_pred",),
+        )
+        """,
+    )
+    assert scored(tmp_path) == 0
+    after = (tmp_path / "out/cells.csv").read_text().splitlines()
+    assert [line.rsplit(",", 1)[0] for line in after] == before
+    assert [line.rsplit(",", 1)[1] for line in after] == ["share_fives", "1.0", "0.25"]
+
+
+def test_a_statistic_of_cells_may_need_the_columns_of_others(add_member: AddMember, tmp_path: Path) -> None:
+    add_member(
+        "statistics",
+        "a_gap",
+        """
+        import polars as pl
+
+        from molaudit.engine.statistics import Column, Statistic
+
+        STATISTIC = Statistic(
+            "a_gap",
+            "usable answers that are not exact",
+            "cells",
+            (Column("gap", pl.Int64, "usable answers that are not exact"),),
+            lambda given: given.cells.select(gap=pl.col("n_usable") - pl.col("exact")),
+            needs=("n_usable", "exact"),
+            order=-1,
+        )
+        """,
+    )
+    assert scored(tmp_path) == 0
+    cells = pl.read_csv(tmp_path / "out/cells.csv")
+    assert cells["gap"].to_list() == [3, 2]
+    assert cells.columns.index("gap") == cells.columns.index("n_asked") - 1
+
+
+def test_a_statistic_of_whole_runs_is_a_table_of_its_own(add_member: AddMember, tmp_path: Path) -> None:
+    add_member(
+        "statistics",
+        "agreements",
+        """
+        import polars as pl
+
+        from molaudit.engine.statistics import Column, Statistic
+
+        def compute(given):
+            read = given.pairs.frame.select("molecule", "model", "value")
+            both = read.join(read, on=["molecule", "value"])
+            given.notes.append(f"{given.cells.height} cells were compared")
+            return both.group_by("model", "model_right").agg(same=pl.len().cast(pl.Int64)).sort(pl.all())
+
+        STATISTIC = Statistic(
+            "agreements",
+            "how often two models give one answer",
+            "runs",
+            (
+                Column("model", pl.String, "one model"),
+                Column("model_right", pl.String, "the other"),
+                Column("same", pl.Int64, "molecules to which both give one answer"),
+            ),
+            compute,
+        )
+        """,
+    )
+    assert scored(tmp_path) == 0
+    found = pl.read_csv(tmp_path / "out/agreements.csv").rows()
+    assert found == [("even", "even", 4), ("even", "fond", 1), ("fond", "even", 1), ("fond", "fond", 4)]
+    assert "2 cells were compared" in (tmp_path / "out/run.json").read_text()
+
+
+COUNTED = """
+    import polars as pl
+
+    from molaudit.engine.statistics import Column, Statistic
+
+    STATISTIC = Statistic(
+        "counted",
+        "what a run holds",
+        "runs",
+        (Column("cells", pl.Int64, "cells"), Column("answers", pl.Int64, "answers")),
+        lambda given: pl.DataFrame({"cells": [given.cells.height], "answers": [given.pairs.frame.height]}),
+    )
+"""
+
+
+def test_a_run_has_the_tables_of_its_statistics(add_member: AddMember, tmp_path: Path) -> None:
+    add_member("statistics", "counted", COUNTED)
+    with served_here() as url:
+        audit = Audit(tmp_path, url)
+        assert audit.make() == 0
+    assert pl.read_csv(audit.out / "counted.csv").rows() == [(1, 20)]
+
+
+def test_a_table_of_a_task_and_one_of_a_statistic_cannot_share_a_name(
+    add_member: AddMember, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_member("statistics", "counted", COUNTED)
+    add_member("tasks", "parity", TASK.replace('{"parity": table', '{"counted": table'))
+    section = '[[task]]\nkind = "parity"\nnumbers = [1]\n'
+    with served_here() as url:
+        assert Audit(tmp_path, url, more=section).make() == 2
+    assert "counted.csv: is a table of a task and of a statistic" in capsys.readouterr().err
+
+
+def test_a_statistic_that_gives_another_type_than_it_says_stops_the_scoring(
+    add_member: AddMember, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_member(
+        "statistics",
+        "whole",
+        """
+        import polars as pl
+
+        from molaudit.engine.statistics import Column, Statistic
+
+        STATISTIC = Statistic(
+            "whole",
+            "a share that is stated as a count",
+            "cells",
+            (Column("half", pl.Int64, "half"),),
+            lambda given: given.cells.select(half=pl.lit(0.5)),
+        )
+        """,
+    )
+    assert scored(tmp_path) == 2
+    message = capsys.readouterr().err
+    assert "statistic 'whole': column 'half' has the type Float64; it states Int64" in message
+    assert not (tmp_path / "out").exists()
