@@ -17,7 +17,7 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from molaudit.engine.serve import ServeSettings, start_process
+from molaudit.engine.simulated.server import ServeSettings, start_process
 
 from . import engine_workload as workloads
 from .engine_runs import Measured, count_answers, measure, our_command, read_summary, stats

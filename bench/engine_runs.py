@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from molaudit.engine.serve import ServeSettings, start_process
+from molaudit.engine.simulated.server import ServeSettings, start_process
 
 from . import engine_workload as workloads
 from .engine_peers import Peer

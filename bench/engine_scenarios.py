@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from molaudit.engine.serve import ServeSettings
+from molaudit.engine.simulated.server import ServeSettings
 
 from . import engine_workload as workloads
 from .engine_peers import Peer

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from molaudit.kernels import threads as kernel_threads
+from molaudit.kernels.machine import threads as kernel_threads
 from molaudit.storage import results
 
 from . import (

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from molaudit.kernels import bootstrap
-from molaudit.kernels import threads as kernel_threads
-from molaudit.kernels._bootstrap_draws import resample_means
-from molaudit.kernels._bootstrap_nested import NestedTables, resample_nested
-from molaudit.kernels._bootstrap_select import CHUNK
 from molaudit.kernels.bootstrap import Statistic
+from molaudit.kernels.bootstrap.draws import resample_means
+from molaudit.kernels.bootstrap.nesting import NestedTables, resample_nested
+from molaudit.kernels.bootstrap.selecting import CHUNK
+from molaudit.kernels.machine import threads as kernel_threads
 from molaudit.kernels.streams import BOOTSTRAP
 
 from .rows import c_library, compare, median_of

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from molaudit.kernels import _figures_codes, figures
-from molaudit.kernels import threads as kernel_threads
+from molaudit.kernels import figures
+from molaudit.kernels.figures import encoding as _figures_codes
+from molaudit.kernels.machine import threads as kernel_threads
 
 from .rows import Row, c_library, compare, median_of
 

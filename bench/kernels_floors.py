@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from molaudit.kernels import _floors_halves, _floors_plan, figures, floors
-from molaudit.kernels import threads as kernel_threads
+from molaudit.kernels import figures, floors
+from molaudit.kernels.floors import halves as _floors_halves
+from molaudit.kernels.floors import plan as _floors_plan
+from molaudit.kernels.machine import threads as kernel_threads
 
 from .rows import c_library, compare, median_of
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from molaudit.kernels import intervals
-from molaudit.kernels import threads as kernel_threads
+from molaudit.kernels.machine import threads as kernel_threads
 
 from .rows import compare, median_of
 

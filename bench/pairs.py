@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from molaudit.engine.terminal import WIDE
+from molaudit.engine.report.terminal import WIDE
 from molaudit.kernels import tanimoto
-from molaudit.storage import results, tables
+from molaudit.storage import results
+from molaudit.storage.tables import reading as tables
 
 from .engine_runs import measure
 from .kernels import environment

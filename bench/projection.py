@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from molaudit.engine.nulls.jobs import compute_chunk
-from molaudit.kernels import threads as kernel_threads
+from molaudit.kernels.machine import threads as kernel_threads
 
 CELLS: Final = 12 * 22
 REPEATS: Final = 1_000_000

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from molaudit.kernels import bootstrap, figures, floors
-from molaudit.kernels import threads as kernel_threads
-from molaudit.kernels._bootstrap_draws import resample_means
+from molaudit.kernels.bootstrap.draws import resample_means
+from molaudit.kernels.machine import threads as kernel_threads
 from molaudit.kernels.streams import BOOTSTRAP
 
 from .kernels_figures import example_values

@@ -14,9 +14,9 @@ from typing import Any
 START = time.perf_counter()
 
 STAGES = (
-    ("read answers", "molaudit.storage.imports", "load_answers"),
-    ("read labels", "molaudit.storage.imports", "load_labels"),
-    ("digests of the inputs", "molaudit.storage.imports", "digest"),
+    ("read answers", "molaudit.storage.tables.imports", "load_answers"),
+    ("read labels", "molaudit.storage.tables.imports", "load_labels"),
+    ("digests of the inputs", "molaudit.storage.tables.imports", "digest"),
     ("read replies, join labels", "molaudit.engine.studies.retrieval", "pair"),
     ("count", "molaudit.engine.studies.counting", "counts"),
     ("floors", "molaudit.engine.studies.retrieval", "floors_table"),
@@ -25,8 +25,8 @@ STAGES = (
     ("exact or next door", "molaudit.engine.statistics.nearby", "nearby"),
     ("cautions", "molaudit.engine.studies.cautions", "cautions"),
     ("table of pairs", "molaudit.engine.studies.retrieval", "pair_table"),
-    ("write", "molaudit.engine.output", "write_scores"),
-    ("show", "molaudit.engine.terminal", "show_scores"),
+    ("write", "molaudit.engine.report.files", "write_scores"),
+    ("show", "molaudit.engine.report.terminal", "show_scores"),
 )
 """Stage, and the function that is it, by the name under which it is called."""
 

@@ -12,7 +12,7 @@ from molaudit.engine.studies import counting
 from molaudit.engine.studies.pairs import pair
 from molaudit.engine.studies.settings import ScoreSettings
 from molaudit.kernels import figures
-from molaudit.storage import imports
+from molaudit.storage.tables import imports
 
 from .rows import compare, median_of
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 import polars as pl
 
-from molaudit.storage import imports
+from molaudit.storage.tables import imports
 
-from . import compiling
 from .errors import SettingsError
+from .processes import compiling
 from .studies.retrieval import Scored, score_frames
 from .studies.settings import (
     AnswerFigures,
@@ -97,12 +97,12 @@ class Scores:
 
     def write(self, folder: str | Path) -> None:
         """Write ``cells.csv``, ``cells.parquet``, ``pairs.parquet``, ``floors.csv``, ``joins.csv``, ``run.json``."""
-        from .output import write_scores
+        from .report.files import write_scores
 
         write_scores(self, Path(folder))
 
     def _repr_html_(self) -> str:
-        from .notebook import map_html
+        from .report.notebook import map_html
 
         return map_html(self.cells)
 

@@ -15,9 +15,9 @@ from io import TextIOWrapper
 from typing import NoReturn
 
 from .audit.interruptions import interruptible
-from .environment import check as check_environment
-from .inert import inert
-from .nearest import did_you_mean
+from .report.inert import inert
+from .seams.nearest import did_you_mean
+from .settings.environment import check as check_environment
 
 COMMANDS = {
     "score": "audit answers that already exist: verdicts, cells, pairs",
@@ -79,7 +79,7 @@ def _carry_out(args: argparse.Namespace) -> int:
     if isinstance(sys.stdout, TextIOWrapper):
         # An ASCII terminal shows what it has no letter for as an escape, as stderr always does.
         sys.stdout.reconfigure(errors="backslashreplace")
-    from . import compiling
+    from .processes import compiling
 
     compiling.tell_with(lambda text: print(f"molaudit {args.command}: {text}", file=sys.stderr, flush=True))  # noqa: T201
     try:
@@ -103,7 +103,7 @@ def _carry_out(args: argparse.Namespace) -> int:
         return EXIT_BAD_INPUT
     finally:
         # Nothing is imported for it: a command that has made no folder has not loaded what makes them.
-        if output := sys.modules.get("molaudit.engine.output"):
+        if output := sys.modules.get("molaudit.engine.report.files"):
             output.remove_unused_folders()
     return int(code)
 

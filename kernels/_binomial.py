@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from .compile import device
+from .machine.compile import device
 
 # log(m!) minus Stirling's formula for m = 1..15 (index 0 unused); beyond, the series is exact to 1e-16.
 _STIRLING_ERROR: Final = np.array(

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._bits import to_bits
-from ._figures_codes import DIGIT_BITS, EXPONENT_OFFSET
-from ._figures_exact import compare
-from .compile import device, kernel
+from .figures.encoding import DIGIT_BITS, EXPONENT_OFFSET
+from .figures.exact import compare
+from .machine.compile import device, kernel
 
 REACH: Final = 1100
 """Farthest position told apart: those of labels end at 1,000. Whatever lies beyond is at REACH or -REACH."""

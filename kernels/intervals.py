@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._binomial import log_fall, log_top, tail_in_first_terms
 from ._columns import column
-from .compile import device, kernel
+from .machine.compile import device, kernel
+from .machine.threads import spread
 from .streams import GOLDEN, normal_quantile
-from .threads import spread
 
 _SHIFT: Final = np.uint64(32)
 _ROOT_OPERATIONS: Final = 500  # of the processor, a pair

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._columns import column, doubles, same_length
-from .compile import kernel
 from .figures import codes_all
+from .machine.compile import kernel
+from .machine.threads import spread
 from .streams import PERMUTATION, high_below, key, word
-from .threads import spread
 
 # Each null has its own stream: those of a rung or of a precision add its number.
 _WITHIN_PREFIX: Final = PERMUTATION + 256

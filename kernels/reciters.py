@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._columns import column, doubles
-from ._figures_codes import codes_device
-from .compile import kernel
 from .figures import codes_all
+from .figures.encoding import codes_device
+from .machine.compile import kernel
+from .machine.threads import spread
 from .simulate import _window_answer
 from .streams import POWER, high_below, inner_uniform, key, word
-from .threads import spread
 
 Base = Literal["window", "blind"]
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._columns import doubles
-from ._figures_codes import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET, code_device
-from .compile import device, kernel
+from .figures.encoding import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET, code_device
+from .machine.compile import device, kernel
+from .machine.threads import spread
 from .streams import SIMULATION, fill_normals, high_below, inner_uniform, key, word
-from .threads import spread
 
 _STEP_OPERATIONS: Final = 15  # of the processor, a simulated answer
 

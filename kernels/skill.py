@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._columns import doubles, same_length
-from ._figures_codes import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET
 from ._positions import positions, unit_exponents
-from .compile import kernel
 from .figures import codes_all
+from .figures.encoding import DIGIT_BITS, DIGIT_MASK, EXPONENT_OFFSET
+from .machine.compile import kernel
+from .machine.threads import spread
 from .streams import SIMULATION, key, normal_quantile, word
 from .tails import binomial_upper
-from .threads import spread
 
 __all__ = ["DRAWS", "Skill", "chance_hits", "skill_p"]
 

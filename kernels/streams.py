@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .compile import device
+from .machine.compile import device
 
 FLOORS: Final = 1
 BOOTSTRAP: Final = 2

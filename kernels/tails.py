@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._binomial import upper_tail
 from ._columns import column, doubles
-from .compile import kernel
-from .threads import spread
+from .machine.compile import kernel
+from .machine.threads import spread
 
 _EVEN = 0.5
 _TAIL_OPERATIONS: Final = 500  # of the processor, a tail

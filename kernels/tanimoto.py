@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._bits import popcount
-from .compile import device, kernel
+from .machine.compile import device, kernel
 
 Words = NDArray[np.uint64]
 Integers = NDArray[np.int64]

@@ -23,8 +23,8 @@ from pathlib import Path
 
 import polars as pl
 
-from .attempts import SCHEMA
 from .errors import CacheError, reason
+from .journal.attempts import SCHEMA
 
 PART_ROWS = 4096
 SCATTERED = 256

@@ -9,10 +9,10 @@ import polars as pl
 
 from molaudit.engine.conditions import Item
 from molaudit.engine.models.records import Messages, question
-from molaudit.engine.plan import Block, Plan
-from molaudit.engine.plan_models import Wanted, resolve
-from molaudit.engine.plan_samples import sample
-from molaudit.engine.settings import Settings
+from molaudit.engine.plan.lanes import Wanted, resolve
+from molaudit.engine.plan.plans import Block, Plan
+from molaudit.engine.plan.samples import sample
+from molaudit.engine.settings.loading import Settings
 
 Prompt = Callable[[Item, str], tuple[str, str]]
 """From an item and its condition to the system and the user text."""

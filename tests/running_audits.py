@@ -14,8 +14,8 @@ from typing import Any
 import polars as pl
 
 from molaudit.engine.cli import main
-from molaudit.engine.serve import start_process
-from molaudit.engine.serve_core import ServeSettings
+from molaudit.engine.simulated.core import ServeSettings
+from molaudit.engine.simulated.server import start_process
 
 MOLAUDIT = [sys.executable, "-m", "molaudit"]
 

@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from molaudit.engine import serve as serving
-from molaudit.engine.serve_core import ServeSettings
-from molaudit.engine.serve_labels import Book, load
+from molaudit.engine.simulated import server as serving
+from molaudit.engine.simulated.core import ServeSettings
+from molaudit.engine.simulated.labels import Book, load
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from shared_data import DATA
 
 from molaudit.engine.diagnostic.building import Order, TaskPairs
 from molaudit.engine.diagnostic.registry import tasks
-from molaudit.storage import tables
+from molaudit.storage.tables import reading as tables
 
 FILES = {
     "bace": ["benchmarks/bace.csv"],

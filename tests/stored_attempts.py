@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from molaudit.storage.attempts import StoredAttempt, body_bytes
-from molaudit.storage.cache import Cache
+from molaudit.storage.cache.store import Cache
+from molaudit.storage.journal.attempts import StoredAttempt, body_bytes
 
 IDENTITY = "http://127.0.0.1:1/v1"
 

@@ -17,8 +17,8 @@ from rich.console import Console
 
 import molaudit
 from molaudit.engine.commands import score as score_command
+from molaudit.engine.report.terminal import show_scores
 from molaudit.engine.studies.settings import CHOICES, ScoreSettings
-from molaudit.engine.terminal import show_scores
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICK: dict[str, Any] = {"repeats": 20, "resamples": 20}

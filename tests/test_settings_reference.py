@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from molaudit.engine import settings
-from molaudit.engine.plan_estimate import DEFAULT_IN_FLIGHT
-from molaudit.engine.settings_schema import DEFAULT_ATTEMPT_S, DEFAULT_CONNECT_S, SECTIONS, PriceSettings
+from molaudit.engine.plan.estimate import DEFAULT_IN_FLIGHT
+from molaudit.engine.settings import loading as settings
+from molaudit.engine.settings.schema import DEFAULT_ATTEMPT_S, DEFAULT_CONNECT_S, SECTIONS, PriceSettings
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/reference/audit.toml.md"
 TEXT = PAGE.read_text(encoding="utf-8")

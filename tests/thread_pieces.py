@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock
 
-from molaudit.kernels import threads
+from molaudit.kernels.machine import threads
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..inert import inert
+from ..report.inert import inert
 from ._answer import NumberAnswer
 
 KINDS = {

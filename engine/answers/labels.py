@@ -5,7 +5,7 @@ The grammar is strict, for labels are typed data and not replies:
     label = [ sign ] ( digits [ "." [ digits ] ] | "." digits ) [ "e" [ sign ] digits ]
 
 Anything else (a comma, a unit, a bound) is a problem of the file and is reported, not guessed. The grammar is that of
-`molaudit.storage.checks`, by which tables are read: what passes there is a label here, with the same value.
+`molaudit.storage.tables.checks`, by which tables are read: what passes there is a label here, with the same value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 import polars as pl
 
-from molaudit.storage.checks import NUMBER
+from molaudit.storage.tables.checks import NUMBER
 
 from ..errors import InputError
 

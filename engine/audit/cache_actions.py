@@ -10,12 +10,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from molaudit.storage import cache_admin, cache_explain
-from molaudit.storage.cache import Cache
+from molaudit.storage.cache import admin as cache_admin
+from molaudit.storage.cache import explain as cache_explain
+from molaudit.storage.cache.store import Cache
 from molaudit.storage.errors import CacheError
 
 from ..errors import InputError
-from ..terminal import inert, plain_table
+from ..report.terminal import inert, plain_table
 from .inputs import load
 from .stored_replies import read_replies
 from .table import plan_table

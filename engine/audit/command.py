@@ -13,16 +13,16 @@ import polars as pl
 from rich.console import Console
 from rich.text import Text
 
-from molaudit.storage.attempts import USABLE
-from molaudit.storage.cache import Cache
-from molaudit.storage.journal import new_session
+from molaudit.storage.cache.store import Cache
+from molaudit.storage.journal.attempts import USABLE
+from molaudit.storage.journal.journal import new_session
 
-from .. import settings as settings_file
-from ..compiling import compiled_ahead
 from ..errors import InputError
-from ..output import prepare_folder
-from ..plan_estimate import estimate
-from ..terminal import counted, inert, show_scores
+from ..plan.estimate import estimate
+from ..processes.compiling import compiled_ahead
+from ..report.files import prepare_folder
+from ..report.terminal import counted, inert, show_scores
+from ..settings import loading as settings_file
 from .consent import charge, confirmed
 from .ending import run_facts, say_end, say_how_to_go_on
 from .finishing import Warn, fold, write_results

@@ -9,7 +9,7 @@ import polars as pl
 from rich.console import Console
 
 from ..errors import SettingsError
-from ..plan_estimate import Estimate
+from ..plan.estimate import Estimate
 from .interruptions import interrupt_input
 
 

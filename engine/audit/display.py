@@ -12,8 +12,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from ..report.terminal import inert
 from ..scheduling.progress import Notice, PoolSnapshot, Progress, Snapshot
-from ..terminal import inert
 from .live import Display
 
 LIVE_EVERY_S = 0.5

@@ -10,11 +10,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from ..plan import Plan
+from ..plan.plans import Plan
+from ..report.terminal import inert
 from ..scheduling.breakers import Stopped, widest
 from ..scheduling.causes import Cause
 from ..scheduling.summaries import RunSummary
-from ..terminal import inert
 
 _KEY_STATUSES = (401, 403)
 _WHY = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from molaudit.storage.cache import Cache
+from molaudit.storage.cache.store import Cache
 from molaudit.storage.errors import CacheError, StorageError
 
 from ..errors import InputError

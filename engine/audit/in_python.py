@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from molaudit.storage.cache import Cache
-from molaudit.storage.journal import new_session
+from molaudit.storage.cache.store import Cache
+from molaudit.storage.journal.journal import new_session
 
-from .. import settings as settings_file
-from ..environment import check as check_environment
 from ..errors import SettingsError
-from ..output import prepare_folder, remove_unused_folders
-from ..plan_estimate import Estimate, estimate
-from ..settings import Settings
+from ..plan.estimate import Estimate, estimate
+from ..report.files import prepare_folder, remove_unused_folders
+from ..settings import loading as settings_file
+from ..settings.environment import check as check_environment
+from ..settings.loading import Settings
 from .consent import charge, refuse_unless_free
 from .ending import run_facts
 from .finishing import fold

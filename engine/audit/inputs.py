@@ -8,14 +8,14 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .. import settings as settings_file
 from ..diagnostic.registry import tasks as pair_kinds
 from ..errors import SettingsError
-from ..nearest import did_you_mean
-from ..plan import Block, Plan
-from ..plan_models import Wanted, resolve
-from ..settings import Settings, TaskSettings
-from ..settings_errors import explain_options
+from ..plan.lanes import Wanted, resolve
+from ..plan.plans import Block, Plan
+from ..seams.nearest import did_you_mean
+from ..settings import loading as settings_file
+from ..settings.faults import explain_options
+from ..settings.loading import Settings, TaskSettings
 from ..tasks import TASKS, Opened, Opening
 from ..tasks.recall import Recall
 

@@ -13,19 +13,18 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from molaudit.storage.attempts import FIELDS, StoredAttempt
-from molaudit.storage.cache import Cache
+from molaudit.storage.cache.store import Cache
 from molaudit.storage.errors import CacheError
-from molaudit.storage.journal import Journal
+from molaudit.storage.journal.attempts import FIELDS, StoredAttempt
+from molaudit.storage.journal.journal import Journal
 
-from ..environment import check_certificates
 from ..models.descriptors import fit_descriptors
 from ..models.dialects.registry import auth_headers, dialect
 from ..models.records import Call, Decoded, Endpoint, Response, Usage
 from ..models.transport import Transport, api_key
 from ..models.transport_proxies import warnings
-from ..plan import Plan
-from ..plan_estimate import DEFAULT_IN_FLIGHT
+from ..plan.estimate import DEFAULT_IN_FLIGHT
+from ..plan.plans import Plan
 from ..scheduling.attempts import AttemptRecord
 from ..scheduling.budgets import Budget
 from ..scheduling.limits import PoolLimits
@@ -33,8 +32,9 @@ from ..scheduling.progress import Progress
 from ..scheduling.run import run_calls
 from ..scheduling.stops import StopRequest, stop_on_signals
 from ..scheduling.summaries import RunSummary
-from ..settings import Settings
-from ..settings_schema import LIMITS
+from ..settings.environment import check_certificates
+from ..settings.loading import Settings
+from ..settings.schema import LIMITS
 from .large_pages import use_large_pages
 from .pricing import prices
 from .redaction import Redactor

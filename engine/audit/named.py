@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import SettingsError
-from ..settings import Settings
+from ..settings.loading import Settings
 from .inputs import Audit, load
 
 

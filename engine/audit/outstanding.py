@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from molaudit.storage.cache import Cache
+from molaudit.storage.cache.store import Cache
 
 from .inputs import Audit
 from .pricing import spent_before

@@ -10,13 +10,13 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from molaudit.storage.cache import Cache
-from molaudit.storage.segments import sessions
+from molaudit.storage.cache.store import Cache
+from molaudit.storage.journal.segments import sessions
 
-from ..plan import BYTES_PER_TOKEN
-from ..plan_estimate import Estimate, ModelEstimate
+from ..plan.estimate import Estimate, ModelEstimate
+from ..plan.plans import BYTES_PER_TOKEN
+from ..report.terminal import inert
 from ..scheduling.causes import count
-from ..terminal import inert
 from .stored_replies import StoredReplies, last_outcomes
 from .table import asked_of_cache, calls_of
 from .waiting import WAITING

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import polars as pl
 
-from molaudit.storage.cache import Cache
+from molaudit.storage.cache.store import Cache
 
 from ..models.records import NO_WORK, Call, Outcome, Usage
-from ..plan import Plan
+from ..plan.plans import Plan
 from ..scheduling.budgets import Budget
 
 _COUNTED = ("key", "outcome", "http_status", "sent", "cost_usd")

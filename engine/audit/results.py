@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 
 from molaudit.storage import results
-from molaudit.storage.cache import Cache
+from molaudit.storage.cache.store import Cache
 
-from .. import compiling
 from ..api import Scores
 from ..errors import InputError
 from ..models.records import Outcome
-from ..output import remove_scored, write_scores
+from ..processes import compiling
+from ..report.files import remove_scored, write_scores
 from ..studies.retrieval import score_frames
 from .attempt_columns import ABOUT, COLUMNS
 from .inputs import Audit

@@ -23,10 +23,10 @@ def main(arguments: list[str]) -> int:
     threading.Thread(target=_listen, args=(orders,), daemon=True).start()
     gc.disable()
     path, cache_path, folder = map(Path, arguments)
-    from molaudit.storage.cache import Cache
+    from molaudit.storage.cache.store import Cache
 
-    from .. import compiling
-    from .. import settings as settings_file
+    from ..processes import compiling
+    from ..settings import loading as settings_file
     from .finishing import fold, write_results
     from .inputs import load
     from .results import rehearse

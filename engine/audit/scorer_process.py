@@ -19,8 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from .. import compiling
-from ..processes import children
+from ..processes import children, compiling
 from .finishing import Warn
 
 WORTH_UP_TO = 10_000

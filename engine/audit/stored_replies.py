@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from molaudit.storage.attempts import USABLE, body_bytes
-from molaudit.storage.cache import Cache
+from molaudit.storage.cache.store import Cache
+from molaudit.storage.journal.attempts import USABLE, body_bytes
 
 from ..models.dialects.registry import dialect
 from ..models.records import Outcome, Response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..plan import Plan
+from ..plan.plans import Plan
 
 _SHARED = pl.Categorical()
 SCHEMA: dict[str, pl.DataType] = {

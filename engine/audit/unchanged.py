@@ -22,12 +22,13 @@ from typing import Any
 
 import polars as pl
 
-from molaudit.storage import results, tables
-from molaudit.storage.cache import Cache
+from molaudit.storage import results
+from molaudit.storage.cache.store import Cache
 from molaudit.storage.errors import StorageError
+from molaudit.storage.tables import reading as tables
 
-from ..output import SCORED
-from ..settings import Settings
+from ..report.files import SCORED
+from ..settings.loading import Settings
 from ..tasks.recall import digest
 
 FILES = (*SCORED, "attempts.parquet")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from molaudit.storage.cache import Cache
-from molaudit.storage.segments import sessions
+from molaudit.storage.cache.store import Cache
+from molaudit.storage.journal.segments import sessions
 
 from ..scheduling.retries import ACTIONS, Action, RetryPolicy
 

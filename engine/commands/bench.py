@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
 
     from rich.console import Console
 
-    from ..output import prepare_folder
+    from ..report.files import prepare_folder
 
     prepare_folder(args.out)
     import_module(f"molaudit.bench.{args.what}").run(quick=args.quick, out=args.out, console=Console())

@@ -15,7 +15,7 @@ def run(_args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..benchmarks import BENCHMARKS
-    from ..terminal import tell
+    from ..report.terminal import tell
 
     console = Console()
     for one in BENCHMARKS:

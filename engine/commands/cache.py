@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do the one action."""
-    from molaudit.storage.cache_explain import PreimageError
+    from molaudit.storage.cache.explain import PreimageError
 
     from ..audit.cache_actions import ACTIONS
     from ..errors import InputError

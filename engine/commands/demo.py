@@ -21,6 +21,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve, plan, call, score, show."""
-    from ..demo import run_demo
+    from ..audit.demo import run_demo
 
     return run_demo(args.out)

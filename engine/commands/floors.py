@@ -34,11 +34,12 @@ def run(args: argparse.Namespace) -> int:
     """Fit, write, show."""
     from rich.console import Console
 
-    from molaudit.storage import imports, results
+    from molaudit.storage import results
+    from molaudit.storage.tables import imports
 
+    from ..report.terminal import WIDE, counted, plain_table, say, tell
     from ..studies.floors_table import floors_table
     from ..studies.pairs import label_values
-    from ..terminal import WIDE, counted, plain_table, say, tell
 
     write = results.table_writer(args.out)
     labels = imports.load_labels(args.labels)

@@ -39,12 +39,12 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..errors import SettingsError
-    from ..first_steps import PLACEHOLDER, SIMULATED, Provider, template
-    from ..first_steps import PROVIDERS as KNOWN
     from ..models.dialects.registry import DIALECTS
-    from ..settings_errors import looks_like_key
-    from ..settings_urls import normal_base_url
-    from ..terminal import tell
+    from ..report.terminal import tell
+    from ..settings.faults import looks_like_key
+    from ..settings.first_steps import PLACEHOLDER, SIMULATED, Provider, template
+    from ..settings.first_steps import PROVIDERS as KNOWN
+    from ..settings.urls import normal_base_url
 
     plan, run_it = f"molaudit plan {args.out}", f"molaudit run {args.out}"
     if args.local is not None:

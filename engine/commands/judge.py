@@ -32,11 +32,12 @@ def run(args: argparse.Namespace) -> int:
     """Judge, write, show."""
     from rich.console import Console
 
-    from molaudit.storage import imports, results
+    from molaudit.storage import results
+    from molaudit.storage.tables import imports
 
-    from ..output import prepare_folder
+    from ..report.files import prepare_folder
+    from ..report.terminal import counted, say, table_of_verdicts, tell
     from ..studies.judging import ADDED, judge_counts, zero_floors
-    from ..terminal import counted, say, table_of_verdicts, tell
 
     prepare_folder(args.out)
     cells = imports.load_cells(args.cells)

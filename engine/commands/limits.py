@@ -28,10 +28,11 @@ def run(args: argparse.Namespace) -> int:
     """Compute, write, show."""
     from rich.console import Console
 
-    from molaudit.storage import imports, results
+    from molaudit.storage import results
+    from molaudit.storage.tables import imports
 
+    from ..report.terminal import counted, plain_table, tell
     from ..studies.detection import DENOMINATORS, detection_limits
-    from ..terminal import counted, plain_table, tell
 
     write = results.table_writer(args.out)
     floors = imports.load_floors(args.floors)

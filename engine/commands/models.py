@@ -16,7 +16,7 @@ def run(args: argparse.Namespace) -> int:
     """Look up, show."""
     from rich.console import Console
 
-    from ..models_listing import show_all, show_one
+    from ..report.models_listing import show_all, show_one
 
     console = Console()
     if args.name is None:

@@ -33,8 +33,8 @@ def run(args: argparse.Namespace) -> int:
     from ..diagnostic import settings as task_settings
     from ..diagnostic.columns import COLUMNS
     from ..errors import SettingsError
-    from ..output import STATED_VERSIONS, prepare_folder
-    from ..terminal import counted, plain_table, say, tell
+    from ..report.files import STATED_VERSIONS, prepare_folder
+    from ..report.terminal import counted, plain_table, say, tell
 
     found = task_settings.load(args.audit)
     names = [one.name for one in found.tasks]

@@ -61,12 +61,13 @@ def run(args: argparse.Namespace) -> int:
     import polars as pl
     from rich.console import Console
 
-    from molaudit.storage import imports, results
+    from molaudit.storage import results
+    from molaudit.storage.tables import imports
 
     from ..errors import InputError
+    from ..report.terminal import plain_table
     from ..studies.pairs import label_values
     from ..studies.power import RATES, SIZES, power_tables
-    from ..terminal import plain_table
 
     write = results.table_writer(args.out)
     read = imports.load_labels(args.labels)

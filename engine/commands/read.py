@@ -71,8 +71,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _text(name: str) -> str:
     """The text of a file or of standard input."""
-    from molaudit.storage import tables
-    from molaudit.storage.utf8 import utf8
+    from molaudit.storage.tables import reading as tables
+    from molaudit.storage.tables.utf8 import utf8
 
     if name == "-":
         data, source = sys.stdin.buffer.read(), "<standard input>"
@@ -94,11 +94,12 @@ def _table(path: Path, args: argparse.Namespace) -> int:
     """Read a column of replies, and write the table with what was read beside it."""
     import polars as pl
 
-    from molaudit.storage import results, tables
+    from molaudit.storage import results
+    from molaudit.storage.tables import reading as tables
 
     from ..answers.numbers import parse_column
     from ..errors import InputError
-    from ..inert import inert
+    from ..report.inert import inert
 
     if args.out is None:
         raise InputError("--column reads a table: name the table to write (--out TABLE.csv)")

@@ -32,9 +32,9 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..api import score_with
-    from ..compiling import compiled_ahead
-    from ..output import prepare_folder
-    from ..terminal import counted, show_scores, tell
+    from ..processes.compiling import compiled_ahead
+    from ..report.files import prepare_folder
+    from ..report.terminal import counted, show_scores, tell
 
     prepare_folder(args.out)
     answers = args.answers[0] if len(args.answers) == 1 else args.answers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..serve_faults import HINTS
+from ..simulated.faults import HINTS
 from .options import rate, whole_number
 
 
@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    from ..serve import ServeSettings, serve
+    from ..simulated.server import ServeSettings, serve
 
     settings = ServeSettings(
         host=args.host,

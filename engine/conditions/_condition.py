@@ -35,7 +35,7 @@ class Subject:
     Attributes
     ----------
     labels
-        The benchmark's labels: a frame of `molaudit.storage.imports`.
+        The benchmark's labels: a frame of `molaudit.storage.tables.imports`.
     asked
         The molecules that this arm asks about, in order.
     options

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from molaudit.storage.tables import Columns
+from molaudit.storage.tables.reading import Columns
 
 from ..errors import InputError
 from ..molecules.standard import DUPLICATE, INVALID, MULTI_COMPONENT, distinct_structures

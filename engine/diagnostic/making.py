@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from molaudit.storage import tables
+from molaudit.storage.tables import reading as tables
 
 from ..errors import InputError
 

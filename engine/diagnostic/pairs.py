@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 import polars as pl
 
-from molaudit.storage.tables import Columns
+from molaudit.storage.tables.reading import Columns
 
 from ..errors import InputError
 from ..molecules.edits import REPLACEMENT, STATED, Edit

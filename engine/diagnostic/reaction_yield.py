@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from molaudit.storage.tables import Columns
+from molaudit.storage.tables.reading import Columns
 
 from ..errors import InputError
 from .building import CONSISTENT, INCONSISTENT, Candidate, Funnel, Order, TaskPairs

@@ -3,7 +3,7 @@
 A task module offers
 
 - ``KIND``: its name in audit.toml,
-- ``COLUMNS``: which columns its tables need (`molaudit.storage.tables.Columns`),
+- ``COLUMNS``: which columns its tables need (`molaudit.storage.tables.reading.Columns`),
 - ``DEFAULTS``: its thresholds by name, the published ones,
 - ``OPTIONS``: names of further settings that it needs,
 - ``BALANCED``: whether its label may be binary, so that a draw can be balanced by it,
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 if TYPE_CHECKING:
     import polars as pl
 
-    from molaudit.storage.tables import Columns
+    from molaudit.storage.tables.reading import Columns
 
     from .building import Order, TaskPairs
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from molaudit.storage.tables import Columns
+from molaudit.storage.tables.reading import Columns
 
 from ..molecules.reactants import reaction_sides, similarity_rows
 from ..molecules.standard import distinct_structures, fingerprints

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from .. import settings_errors
 from ..errors import SettingsError
-from ..settings import read
-from ..settings_types import Count, Text
+from ..settings import faults as settings_errors
+from ..settings.loading import read
+from ..settings.types import Count, Text
 from .registry import tasks
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..inert import inert
+from ..report.inert import inert
 from .dialects.registry import DIALECTS, dialect
 from .records import Decoded, Response
 

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from molaudit.engine.errors import SettingsError
-from molaudit.engine.nearest import did_you_mean
+from molaudit.engine.seams.nearest import did_you_mean
 
 from .dialects.common import merged
 from .dialects.registry import DIALECTS

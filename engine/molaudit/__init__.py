@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from molaudit.engine.answers.numbers import read as read
     from molaudit.engine.api import Scores as Scores
     from molaudit.engine.api import score as score
-    from molaudit.engine.audit_api import arun as arun
-    from molaudit.engine.audit_api import plan as plan
-    from molaudit.engine.audit_api import run as run
-    from molaudit.engine.audit_results import AuditPlan as AuditPlan
-    from molaudit.engine.audit_results import AuditScores as AuditScores
+    from molaudit.engine.audit.api import arun as arun
+    from molaudit.engine.audit.api import plan as plan
+    from molaudit.engine.audit.api import run as run
+    from molaudit.engine.audit.api_results import AuditPlan as AuditPlan
+    from molaudit.engine.audit.api_results import AuditScores as AuditScores
 
 _HOMES = {
     "AuditPlan": "audit_results",

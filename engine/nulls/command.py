@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from ..errors import InputError
-from ..output import prepare_folder
-from ..terminal import plain_table, tell
+from ..report.files import prepare_folder
+from ..report.terminal import plain_table, tell
 from .cluster import compute_on, connect
 from .jobs import Job, compute_chunk, load_jobs
 from .store import Header, NullSettings, Store, digest_of, read_header, write_results

@@ -14,8 +14,8 @@ import numpy.typing as npt
 import polars as pl
 
 from molaudit.kernels import floors, permutation
-from molaudit.storage import imports
 from molaudit.storage.errors import TableError
+from molaudit.storage.tables import imports
 
 from ..errors import InputError
 from ..studies.floors_table import usable_labels

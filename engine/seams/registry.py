@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Generic, TypeVar, cast
 
 from ..errors import SettingsError
-from ..nearest import did_you_mean
+from .nearest import did_you_mean
 
 T = TypeVar("T")
 

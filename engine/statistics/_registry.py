@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from ..errors import SettingsError
-from ..nearest import did_you_mean
 from ..seams.columns import Column
+from ..seams.nearest import did_you_mean
 from ..seams.registry import Registry
 from ..studies.counting import INDEX
 from ..studies.settings import ScoreSettings

@@ -70,7 +70,7 @@ def pair(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSettings) -
     Parameters
     ----------
     answers, labels
-        Frames of `molaudit.storage.imports`.
+        Frames of `molaudit.storage.tables.imports`.
     settings
         Protocol, figures, sample rule.
 

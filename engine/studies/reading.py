@@ -23,7 +23,7 @@ def read_answers(
     Parameters
     ----------
     answers, labels
-        Frames of `molaudit.storage.imports`; the labels tell the unit of each benchmark.
+        Frames of `molaudit.storage.tables.imports`; the labels tell the unit of each benchmark.
     settings
         Which figures ``answer_figures`` counts, and how replies are read.
     notes

@@ -40,7 +40,7 @@ def score_frames(answers: pl.DataFrame, labels: pl.DataFrame, settings: ScoreSet
     Parameters
     ----------
     answers, labels
-        Frames of `molaudit.storage.imports`.
+        Frames of `molaudit.storage.tables.imports`.
     settings
         How to score.
 

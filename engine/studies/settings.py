@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Annotated, Any, Literal, get_args
 
 from ..errors import SettingsError
-from ..nearest import did_you_mean
+from ..seams.nearest import did_you_mean
 
 Protocol = Literal["recall", "blinding"]
 Figures = Literal["stripped", "written"]

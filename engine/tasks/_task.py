@@ -11,8 +11,8 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from ..models.records import Messages
-from ..plan import Block
-from ..plan_models import Asked
+from ..plan.lanes import Asked
+from ..plan.plans import Block
 
 REPLIES: dict[str, pl.DataType] = {
     "arm": pl.String(),

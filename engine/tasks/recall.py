@@ -14,18 +14,19 @@ from typing import TYPE_CHECKING
 import polars as pl
 from pydantic import ValidationError
 
-from molaudit.storage import imports, tables
+from molaudit.storage.tables import imports
+from molaudit.storage.tables import reading as tables
 
 from ..benchmarks import BENCHMARKS
 from ..conditions import CONDITIONS, Condition, Item, Prompts, Subject
 from ..errors import SettingsError
 from ..models.records import Messages
-from ..nearest import did_you_mean
-from ..plan import Block
-from ..plan_models import Asked
-from ..plan_samples import sample
-from ..settings import Arm, ArmSettings, BenchmarkSettings, Settings
-from ..settings_errors import explain_options
+from ..plan.lanes import Asked
+from ..plan.plans import Block
+from ..plan.samples import sample
+from ..seams.nearest import did_you_mean
+from ..settings.faults import explain_options
+from ..settings.loading import Arm, ArmSettings, BenchmarkSettings, Settings
 from ._task import Opened, Opening, Task
 
 if TYPE_CHECKING:

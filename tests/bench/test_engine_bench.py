@@ -28,7 +28,7 @@ from molaudit.bench.engine_scenarios import (
 )
 from molaudit.bench.engine_workload import Workload
 from molaudit.bench.peers.drive import drive
-from molaudit.engine.serve import ServeSettings
+from molaudit.engine.simulated.server import ServeSettings
 
 FINE = Measured(exit=0, seconds=10.0, cpu_seconds=3.0, peak_bytes=50_000_000, stdout="", stderr="")
 

@@ -10,7 +10,7 @@ import pytest
 from stored_attempts import attempt, counted, make, store
 
 from molaudit.engine.cli import main
-from molaudit.storage.cache import Cache
+from molaudit.storage.cache.store import Cache
 
 Capture = pytest.CaptureFixture[str]
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import special, stats
 from thread_pieces import in_pieces
 
-from molaudit.kernels import intervals, threads
+from molaudit.kernels import intervals
+from molaudit.kernels.machine import threads
 
 
 def _by_scipy(k: NDArray[np.int64], n: NDArray[np.int64], tail: float) -> tuple[NDArray[np.float64], ...]:

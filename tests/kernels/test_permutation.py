@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 from thread_pieces import in_pieces
 
-from molaudit.kernels import permutation, simulate, threads
+from molaudit.kernels import permutation, simulate
+from molaudit.kernels.machine import threads
 
 PERMUTATIONS = 40_000
 

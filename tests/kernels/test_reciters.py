@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import binom
 from thread_pieces import in_pieces
 
-from molaudit.kernels import reciters, threads
+from molaudit.kernels import reciters
+from molaudit.kernels.machine import threads
 
 LABELS = np.round(np.random.default_rng(5).lognormal(1.2, 0.9, 300), 3)
 

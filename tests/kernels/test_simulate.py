@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from molaudit.kernels import simulate, skill, streams
-from molaudit.kernels.compile import kernel
+from molaudit.kernels.machine.compile import kernel
 
 LABELS = np.array([-3.18, 0.949, 0.951, 1.04, 9.4, 9.96, 250.0, -0.0471, 1.7e-5, 8.5, 2.0, 6.13e12])
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from molaudit.kernels import streams
-from molaudit.kernels.compile import kernel
+from molaudit.kernels.machine.compile import kernel
 
 
 @kernel()

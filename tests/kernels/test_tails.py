@@ -14,7 +14,8 @@ from scipy import special, stats
 from shared_data import DATA, needs
 from thread_pieces import in_pieces
 
-from molaudit.kernels import tails, threads
+from molaudit.kernels import tails
+from molaudit.kernels.machine import threads
 
 _RECALL = DATA / "published" / "recall"
 _PUBLISHED_BH_LEVEL = 0.010499147628217775

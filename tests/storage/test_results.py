@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from molaudit.storage import results, tables
+from molaudit.storage import results
 from molaudit.storage.errors import StorageError
+from molaudit.storage.tables import reading as tables
 
 HOSTILE = [
     "=1+1",

@@ -12,7 +12,7 @@ from shared_data import DATA, needs
 
 from molaudit.engine.answers.labels import SCHEMA, clean_digits, read_labels
 from molaudit.engine.errors import InputError
-from molaudit.storage.checks import plain_number, stripped
+from molaudit.storage.tables.checks import plain_number, stripped
 
 BENCHMARKS = DATA / "benchmarks"
 needs_benchmarks = needs(BENCHMARKS)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from molaudit.engine import settings as settings_file
 from molaudit.engine.audit import inputs
 from molaudit.engine.diagnostic.registry import tasks
 from molaudit.engine.diagnostic.settings import load, parse
 from molaudit.engine.errors import SettingsError
+from molaudit.engine.settings import loading as settings_file
 
 GOOD = """
 [[task]]

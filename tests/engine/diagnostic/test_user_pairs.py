@@ -20,7 +20,7 @@ from molaudit.engine.diagnostic.descriptions import describe
 from molaudit.engine.diagnostic.odor_tables import descriptors, jaccard
 from molaudit.engine.errors import InputError
 from molaudit.engine.molecules.edits import SINGLE_SITE, Edit
-from molaudit.storage import tables
+from molaudit.storage.tables import reading as tables
 
 
 def order(name: str = "mine", **more: object) -> Order:

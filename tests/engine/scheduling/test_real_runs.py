@@ -17,7 +17,7 @@ from molaudit.engine.models.transport import Transport
 from molaudit.engine.scheduling.limits import PoolLimits
 from molaudit.engine.scheduling.retries import RetryPolicy
 from molaudit.engine.scheduling.run import run_calls
-from molaudit.engine.serve import ServeSettings, start_process
+from molaudit.engine.simulated.server import ServeSettings, start_process
 
 
 def run_against(url, bench, count, limits, timeout_s=30.0, policy=None):

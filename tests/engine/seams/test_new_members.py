@@ -129,7 +129,7 @@ TASK = """
     from pydantic import BaseModel, ConfigDict
 
     from molaudit.engine.models.records import question
-    from molaudit.engine.plan import Block
+    from molaudit.engine.plan.plans import Block
     from molaudit.engine.tasks import Study, Task
 
     class Options(BaseModel):

@@ -22,7 +22,7 @@ from molaudit.engine.studies.calibration import calibrate
 from molaudit.engine.studies.floors_table import usable_labels
 from molaudit.engine.studies.label_shapes import label_shapes
 from molaudit.engine.studies.pairs import label_values
-from molaudit.storage import imports
+from molaudit.storage.tables import imports
 
 ALARM = 1e-4
 EMBEDDED = "crc-boiling-points"

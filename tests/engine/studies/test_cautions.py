@@ -16,7 +16,7 @@ from molaudit.engine.studies.cautions import calling_levels
 from molaudit.engine.studies.floors_table import usable_labels
 from molaudit.engine.studies.pairs import label_values
 from molaudit.kernels import floors, reciters, simulate, tails
-from molaudit.storage import imports
+from molaudit.storage.tables import imports
 
 QUICK = {"repeats": 300, "resamples": 20}
 EMBEDDED = "crc-boiling-points"

@@ -10,7 +10,7 @@ from shared_data import DATA, needs_data
 from molaudit.engine.studies.floors_table import usable_labels
 from molaudit.engine.studies.pairs import label_values
 from molaudit.engine.studies.reference import reference_r
-from molaudit.storage import imports
+from molaudit.storage.tables import imports
 
 # Benchmark to molecules in a published cell; PPBR is left out, for its file holds other species too.
 ASKED = {

@@ -1,0 +1,1 @@
+"""Settings and items become calls: the one key formula, lanes, estimates."""

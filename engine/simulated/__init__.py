@@ -1,0 +1,1 @@
+"""Simulated models and the loopback server that speaks for them."""

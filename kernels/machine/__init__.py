@@ -1,0 +1,1 @@
+"""How kernels become machine code, are kept, and run in threads."""

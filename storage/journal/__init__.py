@@ -1,0 +1,1 @@
+"""Attempts as they happen: append-only segments, locks, the rows in them."""

@@ -1,0 +1,1 @@
+"""Logs of other harnesses as tables of answers."""

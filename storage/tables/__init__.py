@@ -1,0 +1,1 @@
+"""Tables in: answers, labels, counts, from any format, checked."""
