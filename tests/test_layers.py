@@ -59,12 +59,18 @@ def test_rdkit_is_imported_in_one_folder() -> None:
 
 def test_only_the_transport_opens_client_sockets() -> None:
     clients = ("httpx", "httpx_aiohttp", "aiohttp", "socket", "urllib.request", "http.client")
-    found = {path.name for path in sources("engine") if uses(path, *clients)}
-    assert {name for name in found if not name.startswith(("transport", "serve"))} == set()
+    found = {path for path in sources("engine") if uses(path, *clients)}
+    others = {path for path in found if "simulated" not in path.parts and not path.name.startswith("transport")}
+    assert others == set()
 
 
 def test_duckdb_is_opened_in_the_cache_alone() -> None:
-    assert all(path.name.startswith("cache") for path in sources("storage") if uses(path, "duckdb"))
+    assert {path.parent.name for path in sources("storage") if uses(path, "duckdb")} == {"cache"}
+
+
+def test_the_root_of_the_engine_holds_the_rooms_and_three_files() -> None:
+    loose = {path.name for path in (ROOT / "engine").glob("*.py")}
+    assert loose == {"__init__.py", "cli.py", "api.py", "errors.py"}
 
 
 def test_scheduling_reads_no_clock_of_its_own() -> None:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from molaudit.engine.audit.api_results import AuditScores as AuditScores
 
 _HOMES = {
-    "AuditPlan": "audit_results",
-    "AuditScores": "audit_results",
+    "AuditPlan": "audit.api_results",
+    "AuditScores": "audit.api_results",
     "Scores": "api",
-    "arun": "audit_api",
-    "plan": "audit_api",
+    "arun": "audit.api",
+    "plan": "audit.api",
     "read": "answers.numbers",
-    "run": "audit_api",
+    "run": "audit.api",
     "score": "api",
 }
 """Public name to the module of the engine that has it."""

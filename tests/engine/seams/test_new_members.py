@@ -22,6 +22,8 @@ AddMember = Callable[[str, str, str], None]
 def add_member(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AddMember]:
     """Write one file into a folder that a registry lists beside its own, for the length of a test."""
     modules: list[str] = []
+    # Another process knows the folders as they are installed: what a test has added is scored in this one.
+    monkeypatch.setattr("molaudit.engine.audit.command.WORTH_UP_TO", 0)
 
     def add(package: str, name: str, code: str) -> None:
         folder = tmp_path / package
