@@ -10,6 +10,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
+from types import ModuleType
 from typing import Generic, TypeVar, cast
 
 from ..errors import SettingsError
@@ -34,7 +35,7 @@ class Registry(Generic[T]):
 
     def __init__(self, package: str, attribute: str, what: str) -> None:
         self._package, self._attribute, self._what = package, attribute, what
-        self._loaded: dict[str, T] = {}
+        self._loaded: dict[str, tuple[ModuleType, T]] = {}
 
     def files(self) -> tuple[str, ...]:
         """Names of the files and folders that are members, in alphabetical order."""
@@ -76,14 +77,16 @@ class Registry(Generic[T]):
         return member
 
     def _load(self, file: str) -> T:
-        if file not in self._loaded:
-            module = import_module(f"{self._package}.{file}")
-            member = getattr(module, self._attribute, None)
-            name = getattr(member, "name", None)
-            if not isinstance(name, str) or name.replace("-", "_") != file:
-                raise SettingsError(
-                    f"{module.__file__}: is in the folder of {self._what}s, so it must offer {self._attribute} with "
-                    f"the name of the file; found {name!r} (what is no {self._what} begins with an underscore)"
-                )
-            self._loaded[file] = cast(T, member)
-        return self._loaded[file]
+        module = import_module(f"{self._package}.{file}")
+        known = self._loaded.get(file)
+        if known is not None and known[0] is module:
+            return known[1]
+        member = getattr(module, self._attribute, None)
+        name = getattr(member, "name", None)
+        if not isinstance(name, str) or name.replace("-", "_") != file:
+            raise SettingsError(
+                f"{module.__file__}: is in the folder of {self._what}s, so it must offer {self._attribute} with "
+                f"the name of the file; found {name!r} (what is no {self._what} begins with an underscore)"
+            )
+        self._loaded[file] = (module, cast(T, member))
+        return self._loaded[file][1]
