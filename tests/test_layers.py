@@ -60,7 +60,9 @@ def test_rdkit_is_imported_in_one_folder() -> None:
 def test_only_the_transport_opens_client_sockets() -> None:
     clients = ("httpx", "httpx_aiohttp", "aiohttp", "socket", "urllib.request", "http.client")
     found = {path for path in sources("engine") if uses(path, *clients)}
-    others = {path for path in found if "simulated" not in path.parts and not path.name.startswith("transport")}
+    others = {
+        path for path in found if "simulated" not in path.parts and not path.name.startswith("transport")
+    }
     assert others == set()
 
 

@@ -58,7 +58,7 @@ def settings_of(audit: str | Path | Mapping[str, Any]) -> tuple[Path, Settings]:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a program asks for; see `audit_api.run`."""
+    """What a program asks for; see `audit.api.run`."""
 
     audit: str | Path | Mapping[str, Any]
     out: Path | None

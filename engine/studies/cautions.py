@@ -127,10 +127,10 @@ def spread(frame: pl.DataFrame, cells: int) -> pl.DataFrame:
 
 
 def calling_levels(cells: pl.DataFrame, alpha: float) -> list[float]:
-    """Return for each cell the p at which one more rung of its family, one condition and effort, would be called."""
+    """Return for each cell the p at which one more rung of its family would be called."""
     numbered = cells.with_row_index("at")
     levels = [0.0] * cells.height
-    for part in numbered.partition_by("condition", "effort"):
+    for part in numbered.partition_by("family", "effort"):
         level = calling_level(part, alpha)
         for at in part["at"].to_list():
             levels[at] = level

@@ -33,7 +33,7 @@ def commands_of(session: int) -> list[str]:
 
 
 def serves(session: int) -> bool:
-    return any("engine.serve import _child" in command for command in commands_of(session))
+    return any("engine.simulated.server" in command for command in commands_of(session))
 
 
 @pytest.mark.slow
@@ -65,7 +65,7 @@ def test_a_second_demo_makes_no_calls_and_leaves_no_server(tmp_path: Path) -> No
             stdout.seek(0)
             stderr.seek(0)
             text, errors = stdout.read(), stderr.read()
-        assert errors == ""
+        assert all("numerical kernels" in line for line in errors.splitlines()), errors
         assert process.returncode == 0
         said.append(next(line for line in text.splitlines() if "calls made" in line))
     assert said[0].startswith("2500 calls made")

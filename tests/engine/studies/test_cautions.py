@@ -122,7 +122,7 @@ def test_low_power_is_said_where_a_twentieth_recited_would_be_missed(n: int, mod
 
 def test_each_family_has_its_own_calling_level() -> None:
     called = {"q12": [0.01, None, None, None], "q23": [0.02, 0.3, None, 0.2]}
-    family = {"condition": ["a", "b", "b", "b"], "effort": [None, "low", "low", "low"]}
+    family = {"family": ["a", "b", "b", "b"], "effort": [None, "low", "low", "low"]}
     # One cell of two called tests: everything; three cells of six tests without a call: a sixth.
     assert calling_levels(pl.DataFrame(called | family), 0.05) == pytest.approx([0.05, *[0.05 / 6] * 3])
 
