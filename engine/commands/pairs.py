@@ -16,6 +16,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the results")
     parser.add_argument(
+        "--paraphrases",
+        type=Path,
+        metavar="TABLE",
+        help="a model's own words for the edits (sample, text): kept where the edit reads back from them",
+    )
+    parser.add_argument(
         "--no-drawings", action="store_true", help="write no drawings of source, edit and target"
     )
 
@@ -23,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Build, write, show."""
     import platform
+    from dataclasses import replace
     from importlib.metadata import version
 
     from rich.console import Console
@@ -32,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from ..diagnostic import making
     from ..diagnostic import settings as task_settings
     from ..diagnostic.columns import COLUMNS
+    from ..diagnostic.paraphrases import paraphrase
     from ..errors import SettingsError
     from ..report.files import STATED_VERSIONS, prepare_folder
     from ..report.terminal import counted, plain_table, say, tell
@@ -47,6 +55,9 @@ def run(args: argparse.Namespace) -> int:
     made = making.make(
         chosen, found.seed, lambda name, rows: tell(console, f"{name}: {counted(rows, 'sample')}")
     )
+    if args.paraphrases is not None:
+        worded, said = paraphrase(made.pairs, args.paraphrases)
+        made = replace(made, pairs=worded, notes=(*made.notes, *said))
     results.write_parquet(made.pairs, args.out / "pairs.parquet")
     results.write_csv(made.pairs, args.out / "pairs.csv")
     results.write_csv(made.funnel, args.out / "funnel.csv")

@@ -116,3 +116,34 @@ def test_bad_label_is_told_with_file_and_row(folder: Path, capsys: pytest.Captur
     (folder / "bace.csv").write_text(BACE.replace("O,1", "O,maybe"))
     assert run(folder) == 2
     assert f"{folder / 'bace.csv'}, row 2: class = 'maybe'; allowed: 0 and 1" in capsys.readouterr().err
+
+
+def test_a_paraphrase_is_kept_only_if_the_edit_reads_back_from_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(folder, "--no-drawings", "--task", "inhibitors") == 0
+    ours = pl.read_parquet(folder / "out" / "pairs.parquet")
+    rows = ours.head(2).rows(named=True)
+    right = (
+        f"In {rows[0]['edit_mapped']} , exchange ({rows[0]['edit_removed']}) for ({rows[0]['edit_added']})."
+    )
+    wrong = (
+        f"In {rows[1]['edit_mapped']} , exchange ({rows[1]['edit_added']}) for ({rows[1]['edit_removed']})."
+    )
+    table = pl.DataFrame({"sample": [one["sample"] for one in rows], "text": [right, wrong]})
+    table.write_csv(folder / "words.csv")
+    said = ("--no-drawings", "--task", "inhibitors", "--paraphrases", str(folder / "words.csv"))
+    assert run(folder, *said) == 0
+    assert "1 of 2 paraphrases kept" in " ".join(capsys.readouterr().out.split())
+    found = pl.read_parquet(folder / "out" / "pairs.parquet")
+    assert found["description"].to_list() == [right, *ours["description"].to_list()[1:]]
+    assert found["description_style"][0] == "paraphrase of " + ours["description_style"][0]
+    assert found.drop("description", "description_style").equals(
+        ours.drop("description", "description_style")
+    )
+
+
+def test_a_paraphrase_of_no_pair_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "words.csv").write_text("sample,text\nnobody,words\n")
+    assert run(folder, "--no-drawings", "--paraphrases", str(folder / "words.csv")) == 2
+    assert "words.csv, row 2: no pair has the sample 'nobody'" in capsys.readouterr().err

@@ -93,6 +93,15 @@ def test_every_description_reads_back_to_its_edit(kind: str) -> None:
         assert descriptions.same(found, edit_of(row)), row["description"]
 
 
+@pytest.mark.slow
+def test_every_one_of_the_68400_yield_pairs_reads_back() -> None:
+    pairs = built("yield", draw="all").pairs
+    assert pairs.height == 68_400
+    for row in pairs.iter_rows(named=True):
+        found = descriptions.read(row["description"], row["description_style"])
+        assert descriptions.same(found, edit_of(row)), row["description"]
+
+
 @pytest.mark.parametrize("kind", [*ALL_PAIRS, "yield"])
 def test_no_description_names_its_target(kind: str) -> None:
     """No token of the words is the target, in any writing; a part of a token may well be (after a deletion)."""
